@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MIT
+#include "lib/preload/served.hpp"
+
+#include <cerrno>
+#include <pthread.h>
+
+#include "lib/attr/translate.hpp"
+#include "lib/preload/diagnostics.hpp"
+#include "lib/preload/discover.hpp"
+#include "lib/preload/memcheck.hpp"
+#include "lib/ucma/command.hpp"
+
+namespace qpattr::preload {
+
+placement handle_place{0};
+
+namespace {
+
+// A place that cannot be looked for now (no descriptor left, say) is looked for
+// again at the next calls, but not for ever: a look costs some dozens of system
+// calls.
+constexpr int tries_max = 16;
+std::atomic<int> tries{0};
+
+// Cancellation is held off while ids and descriptors of ours are open.
+class uncancelled {
+public:
+	uncancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
+	~uncancelled() { ::pthread_setcancelstate(before_, nullptr); }
+	uncancelled(const uncancelled &) = delete;
+	uncancelled &operator=(const uncancelled &) = delete;
+
+private:
+	int before_ = PTHREAD_CANCEL_ENABLE;
+};
+
+// Threads that make their first calls at once each look for themselves and come
+// to the same answer: nobody waits, so nothing can hang, in a fork child or a
+// signal handler either.
+int decide(int channel_fd) noexcept
+{
+	const uncancelled guard;
+	const discovery found = discover(channel_fd);
+	if (found.what == obstacle::none) {
+		const int offset = static_cast<int>(found.offset);
+		const int place = under_memcheck() ? -offset : offset;
+		// A success stands, also over another thread's failure.
+		if (handle_place.exchange(place, std::memory_order_relaxed) != place)
+			report_found(found.offset);
+		return place;
+	}
+	if (found.transient() && tries.fetch_add(1, std::memory_order_relaxed) + 1 < tries_max)
+		return by_stock; // for this call; the next one looks again
+	int undecided = 0;
+	if (handle_place.compare_exchange_strong(undecided, by_stock, std::memory_order_relaxed)) {
+		report_stock(found);
+		return by_stock;
+	}
+	return undecided; // another thread found the place meanwhile
+}
+
+int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
+{
+	const stock library;
+	if (!library.init_qp_attr) {
+		errno = ENOSYS;
+		return -1;
+	}
+	return library.init_qp_attr(id, attr, mask);
+}
+
+int ask_kernel(cm_id *id, std::size_t offset, ibv_qp_attr *attr, int *mask) noexcept
+{
+	uapi::init_qp_attr::reply reply;
+	attr::clear(reply);
+	ucma::frame<uapi::init_qp_attr> command{&reply};
+	command.body.id = word_at(id, offset);
+	command.body.qp_state = static_cast<std::uint32_t>(attr->qp_state);
+	const long written = sys::write(id->channel->fd, &command, sizeof command);
+	if (written != static_cast<long>(sizeof command))
+		return refused(written);
+	attr::translate(reply, *attr);
+	*mask = static_cast<int>(reply.qp_attr_mask);
+	return 0;
+}
+
+} // namespace
+
+int refused(long written) noexcept
+{
+	errno = ucma::write_error(written, sizeof(ucma::frame<uapi::init_qp_attr>));
+	return -1;
+}
+
+int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
+{
+	if (!id || !attr || !mask || !id->channel) {
+		errno = EINVAL;
+		return -1;
+	}
+	// The look may leave any errno behind; a call that succeeds leaves the
+	// caller's untouched.
+	const int saved = errno;
+	int place = handle_place.load(std::memory_order_relaxed);
+	if (place == 0)
+		place = decide(id->channel->fd);
+	errno = saved;
+	if (place == by_stock)
+		return ask_stock(id, attr, mask);
+	return ask_kernel(id, static_cast<std::size_t>(place < 0 ? -place : place), attr, mask);
+}
+
+} // namespace qpattr::preload

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT
+// How calls are served in this process: decided once, on the first call.
+#pragma once
+
+#include <atomic>
+
+#include "lib/preload/foreign_id.hpp"
+
+struct ibv_qp_attr;
+
+namespace qpattr::preload {
+
+// One word tells everything, so that the hot path loads and tests it once:
+//   > 0  the handle is at this offset of an id: the hot path
+//   = 0  not decided yet
+//   -1   by stock's own function: the handle could not be found
+//   < -1 at the offset with the sign turned, carefully: under valgrind, which
+//        does not see the kernel write the reply
+// Relaxed order is enough: the word carries no other memory with it.
+using placement = std::atomic<int>;
+inline constexpr int by_stock = -1;
+
+// Hidden in the declaration too, else the hot path goes through the GOT for it.
+[[gnu::visibility("hidden")]] extern placement handle_place;
+
+// Everything that is not the hot path: the first call, the careful way, stock,
+// and arguments that are refused.
+[[gnu::cold, gnu::noinline]] int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept;
+
+// Sets errno for a refused command and returns -1.
+[[gnu::cold, gnu::noinline]] int refused(long written) noexcept;
+
+} // namespace qpattr::preload

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT
+#include "lib/ucma/device.hpp"
+
+#include <cerrno>
+#include <cstddef>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "uapi/command.hpp"
+
+namespace qpattr::ucma {
+namespace {
+
+// Reads a small sysfs file whole. sysfs gives a value in one read.
+result<std::size_t> read_value(const char *path, char *buf, std::size_t len) noexcept
+{
+	const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return failure{errno, QPATTR_STAGE_ABI};
+	const ssize_t got = ::read(fd, buf, len - 1);
+	const int code = errno;
+	::close(fd);
+	if (got < 0)
+		return failure{code, QPATTR_STAGE_ABI};
+	buf[got] = '\0';
+	return static_cast<std::size_t>(got);
+}
+
+// Reads a decimal number and steps over it; -1 where there is none or where it
+// does not fit.
+long take_number(const char *&text) noexcept
+{
+	if (*text < '0' || *text > '9')
+		return -1;
+	long value = 0;
+	for (; *text >= '0' && *text <= '9'; ++text) {
+		value = value * 10 + (*text - '0');
+		if (value > 0xffffffffL)
+			return -1;
+	}
+	return value;
+}
+
+// "10:124\n" as sysfs writes a device number.
+result<dev_t> registered_device(const char *path) noexcept
+{
+	constexpr failure unknown{ENODEV, QPATTR_STAGE_IDENTIFY};
+	char buf[32];
+	if (!read_value(path, buf, sizeof buf))
+		return unknown;
+	const char *text = buf;
+	const long major_number = take_number(text);
+	if (major_number < 0 || *text++ != ':')
+		return unknown;
+	const long minor_number = take_number(text);
+	if (minor_number < 0 || (*text != '\n' && *text != '\0'))
+		return unknown;
+	return makedev(static_cast<unsigned>(major_number), static_cast<unsigned>(minor_number));
+}
+
+result<void> check_abi(const char *path) noexcept
+{
+	char buf[16];
+	if (const auto got = read_value(path, buf, sizeof buf); !got)
+		return got.why();
+	const char *text = buf;
+	const long version = take_number(text);
+	if (version != static_cast<long>(uapi::abi_version) || (*text != '\n' && *text != '\0'))
+		return failure{EPROTONOSUPPORT, QPATTR_STAGE_ABI};
+	return {};
+}
+
+bool is_device(const struct stat &node, dev_t device) noexcept
+{
+	return S_ISCHR(node.st_mode) && node.st_rdev == device;
+}
+
+} // namespace
+
+result<int> open_device(const device_paths &paths) noexcept
+{
+	struct stat node;
+	if (::stat(paths.node, &node) != 0)
+		return failure{errno, QPATTR_STAGE_NODE};
+	const auto device = registered_device(paths.sysfs_dev);
+	if (!device)
+		return device.why();
+	if (!is_device(node, device.value()))
+		return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
+	if (const auto abi = check_abi(paths.sysfs_abi); !abi)
+		return abi.why();
+
+	const int fd = ::open(paths.node, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return failure{errno, QPATTR_STAGE_OPEN};
+	if (::fstat(fd, &node) != 0 || !is_device(node, device.value())) {
+		::close(fd);
+		return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
+	}
+	return fd;
+}
+
+} // namespace qpattr::ucma
