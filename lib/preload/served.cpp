@@ -13,14 +13,9 @@
 namespace qpattr::preload {
 
 placement handle_place{0};
+std::atomic<int> failed_looks{0};
 
 namespace {
-
-// A place that cannot be looked for now (no descriptor left, say) is looked for
-// again at the next calls, but not for ever: a look costs some dozens of system
-// calls.
-constexpr int tries_max = 16;
-std::atomic<int> tries{0};
 
 // Cancellation is held off while ids and descriptors of ours are open.
 class uncancelled {
@@ -49,7 +44,8 @@ int decide(int channel_fd) noexcept
 			report_found(found.offset);
 		return place;
 	}
-	if (found.transient() && tries.fetch_add(1, std::memory_order_relaxed) + 1 < tries_max)
+	if (found.transient() &&
+	    failed_looks.fetch_add(1, std::memory_order_relaxed) + 1 < failed_looks_max)
 		return by_stock; // for this call; the next one looks again
 	int undecided = 0;
 	if (handle_place.compare_exchange_strong(undecided, by_stock, std::memory_order_relaxed)) {

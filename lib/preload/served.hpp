@@ -23,6 +23,12 @@ inline constexpr int by_stock = -1;
 // Hidden in the declaration too, else the hot path goes through the GOT for it.
 [[gnu::visibility("hidden")]] extern placement handle_place;
 
+// A place that cannot be looked for now (no descriptor left, say) is looked for
+// again at the next calls, but not for ever: a look costs some dozens of system
+// calls. This counts the looks that failed for the moment.
+[[gnu::visibility("hidden")]] extern std::atomic<int> failed_looks;
+inline constexpr int failed_looks_max = 16;
+
 // Everything that is not the hot path: the first call, the careful way, stock,
 // and arguments that are refused.
 [[gnu::cold, gnu::noinline]] int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept;

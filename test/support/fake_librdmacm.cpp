@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT
+#include "test/support/fake_librdmacm.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+
+#include "test/support/fake_kernel.hpp"
+
+namespace qpattr::test {
+namespace {
+
+fake_librdmacm *current = nullptr;
+std::recursive_mutex lock;
+
+int create_id_entry(preload::event_channel *channel, preload::cm_id **id, void *, int)
+{
+	return current->create_id(channel, id);
+}
+
+int destroy_id_entry(preload::cm_id *id)
+{
+	return current->destroy_id(id);
+}
+
+int init_qp_attr_entry(preload::cm_id *, ibv_qp_attr *, int *mask)
+{
+	const std::lock_guard hold{lock};
+	++current->stock_calls;
+	*mask = fake_librdmacm::stock_mask;
+	return 0;
+}
+
+} // namespace
+
+fake_librdmacm::fake_librdmacm(std::size_t id_len) : id_len_{id_len}
+{
+	current = this;
+	functions_.create_id = create_id_entry;
+	functions_.destroy_id = destroy_id_entry;
+	functions_.init_qp_attr = init_qp_attr_entry;
+}
+
+fake_librdmacm::~fake_librdmacm()
+{
+	while (!ids_.empty())
+		destroy_id(ids_.back().id);
+	current = nullptr;
+}
+
+void fake_librdmacm::put_handle(std::size_t at)
+{
+	layout_.push_back({at, 4, [](std::uint32_t handle, const void *) { return handle; }});
+}
+
+void fake_librdmacm::put_rotated_handle(std::size_t at)
+{
+	// Of three ids with the numbers 0, 1, 2 the next one's.
+	layout_.push_back(
+		{at, 4, [](std::uint32_t handle, const void *) { return (handle + 1) % 3; }});
+}
+
+void fake_librdmacm::put_first_handle(std::size_t at)
+{
+	layout_.push_back({at, 4, [this](std::uint32_t handle, const void *) {
+				   return ids_.empty() ? handle : ids_.front().handle;
+			   }});
+}
+
+void fake_librdmacm::put_pointer(std::size_t at)
+{
+	layout_.push_back({at, 8, [](std::uint32_t, const void *id) {
+				   return reinterpret_cast<std::uintptr_t>(id);
+			   }});
+}
+
+void fake_librdmacm::put_constant(std::size_t at, std::uint32_t value)
+{
+	layout_.push_back({at, 4, [value](std::uint32_t, const void *) { return value; }});
+}
+
+void fake_librdmacm::put_counter(std::size_t at, std::uint32_t start)
+{
+	layout_.push_back({at, 4, [this, start](std::uint32_t, const void *) {
+				   return start + static_cast<std::uint32_t>(made_);
+			   }});
+}
+
+void fake_librdmacm::fail_after(int made, int code)
+{
+	const std::lock_guard hold{lock};
+	fail_after_ = made;
+	fail_code_ = code;
+	made_ = 0;
+}
+
+preload::cm_id *fake_librdmacm::create(preload::event_channel *channel)
+{
+	preload::cm_id *id = nullptr;
+	return create_id(channel, &id) == 0 ? id : nullptr;
+}
+
+std::uint32_t fake_librdmacm::handle_of(const preload::cm_id *id) const
+{
+	const std::lock_guard hold{lock};
+	for (const made_id &one : ids_)
+		if (one.id == id)
+			return one.handle;
+	return 0xffffffff;
+}
+
+void fake_librdmacm::write_private(const made_id &one)
+{
+	for (const placed &p : layout_) {
+		const std::uint64_t value = p.value(one.handle, one.id);
+		std::memcpy(reinterpret_cast<char *>(one.id) + p.at, &value, p.len);
+	}
+}
+
+int fake_librdmacm::create_id(preload::event_channel *channel, preload::cm_id **id)
+{
+	if (on_create)
+		on_create();
+	const std::lock_guard hold{lock};
+	if (fail_after_ >= 0 && made_ >= fail_after_) {
+		errno = fail_code_;
+		return -1;
+	}
+	void *memory = std::calloc(1, id_len_);
+	made_id one{static_cast<preload::cm_id *>(memory),
+		    fake_kernel::get().create_id(channel->fd)};
+	one.id->channel = channel;
+	write_private(one);
+	ids_.push_back(one);
+	++made_;
+	*id = one.id;
+	return 0;
+}
+
+int fake_librdmacm::destroy_id(preload::cm_id *id)
+{
+	const std::lock_guard hold{lock};
+	const auto found = std::find_if(ids_.begin(), ids_.end(),
+					[id](const made_id &one) { return one.id == id; });
+	if (found == ids_.end()) {
+		errno = ENOENT;
+		return -1;
+	}
+	fake_kernel::get().destroy_id(found->handle);
+	ids_.erase(found);
+	std::free(id);
+	return 0;
+}
+
+} // namespace qpattr::test

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT
+// lib/preload/discover.hpp against a librdmacm whose private layout is shuffled,
+// over a scripted kernel.
+#include "lib/preload/discover.hpp"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "test/support/catch.hpp"
+#include "test/support/fake_kernel.hpp"
+#include "test/support/fake_librdmacm.hpp"
+#include "test/support/raw_enum.hpp"
+
+using namespace qpattr;
+using preload::obstacle;
+using test::fake_kernel;
+using test::fake_librdmacm;
+
+namespace {
+
+preload::discovery look(fake_librdmacm &library)
+{
+	const int fd = fake_kernel::get().open_file();
+	const auto found = preload::discover(library.functions(), fd);
+	// Whatever came out, nothing is left behind.
+	CHECK(library.live() == 0);
+	return found;
+}
+
+} // namespace
+
+TEST_CASE("discover: the handle is found wherever it lies", "[discover]")
+{
+	for (std::size_t at = preload::public_id_len; at + 4 <= 600; at += 4) {
+		fake_kernel::get().reset();
+		fake_librdmacm library{600};
+		library.put_handle(at);
+		const auto found = look(library);
+		REQUIRE(found.what == obstacle::none);
+		REQUIRE(found.offset == at);
+	}
+}
+
+TEST_CASE("discover: shuffled layouts full of decoys", "[discover]")
+{
+	std::mt19937 random{42};
+	for (int round = 0; round < 200; ++round) {
+		fake_kernel::get().reset();
+		// Ids of others make low numbers valid on another descriptor and move
+		// ours up.
+		const int other = fake_kernel::get().open_file();
+		for (unsigned i = 0; i < random() % 5; ++i)
+			fake_kernel::get().create_id(other);
+
+		fake_librdmacm library{600};
+		std::vector<std::size_t> places;
+		for (std::size_t at = preload::public_id_len; at + 8 <= 600; at += 8)
+			places.push_back(at);
+		std::shuffle(places.begin(), places.end(), random);
+		std::size_t next = 0;
+		const std::size_t handle_at = places[next++] + random() % 2 * 4;
+		library.put_handle(handle_at);
+		library.put_pointer(places[next++]);
+		library.put_pointer(places[next++]);
+		library.put_constant(places[next++], 0);
+		library.put_constant(places[next++], 1);
+		library.put_constant(places[next++], 0xffffffff);
+		library.put_counter(places[next++], 1000);
+		library.put_counter(places[next++], 0x7f000000);
+		library.put_first_handle(places[next++]);
+
+		const auto found = look(library);
+		REQUIRE(found.what == obstacle::none);
+		REQUIRE(found.offset == handle_at);
+	}
+}
+
+TEST_CASE("discover: valid and different but not its own: refused", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{600};
+	// Every id holds the handle of another: all valid, all different, and wrong.
+	library.put_rotated_handle(480);
+	const auto found = look(library);
+	CHECK(found.what == obstacle::no_candidate);
+	CHECK_FALSE(found.transient());
+}
+
+TEST_CASE("discover: rotated beside the right one: the right one", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{600};
+	library.put_rotated_handle(480);
+	library.put_handle(544);
+	const auto found = look(library);
+	CHECK(found.what == obstacle::none);
+	CHECK(found.offset == 544);
+}
+
+TEST_CASE("discover: a second copy of the handle is ambiguous", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{600};
+	library.put_handle(480);
+	library.put_handle(544);
+	const auto found = look(library);
+	CHECK(found.what == obstacle::ambiguous);
+	CHECK_FALSE(found.transient());
+}
+
+TEST_CASE("discover: no private part, or none with a handle", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm bare{preload::public_id_len};
+	CHECK(look(bare).what == obstacle::no_candidate);
+	fake_kernel::get().reset();
+	fake_librdmacm without{600};
+	CHECK(look(without).what == obstacle::no_candidate);
+}
+
+TEST_CASE("discover: a handle behind the window is not looked for", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{8192};
+	library.put_handle(8000);
+	CHECK(look(library).what == obstacle::no_candidate);
+	CHECK(fake_kernel::get().writes.size() < 200);
+}
+
+TEST_CASE("discover: stock that cannot make an id is worth another try", "[discover]")
+{
+	for (int made = 0; made < 3; ++made) {
+		fake_kernel::get().reset();
+		fake_librdmacm library{600};
+		library.put_handle(544);
+		library.fail_after(made, ENOMEM);
+		const auto found = look(library);
+		CHECK(found.what == obstacle::no_id);
+		CHECK(found.code == ENOMEM);
+		CHECK(found.transient());
+	}
+}
+
+TEST_CASE("discover: the kernel is asked little", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{600};
+	library.put_handle(544);
+	library.put_pointer(424);
+	library.put_pointer(440);
+	library.put_pointer(456);
+	library.put_pointer(472);
+	REQUIRE(look(library).what == obstacle::none);
+	CHECK(fake_kernel::get().writes.size() <= 40);
+}
+
+TEST_CASE("discover: every obstacle has a text", "[discover]")
+{
+	for (const auto what : {obstacle::none, obstacle::no_stock, obstacle::no_device,
+				obstacle::no_id, obstacle::no_candidate, obstacle::ambiguous})
+		CHECK(std::string{preload::obstacle_text(what)} != "unknown");
+	CHECK(std::string{preload::obstacle_text(test::raw_enum<obstacle>(99))} == "unknown");
+}
