@@ -22,6 +22,13 @@
 extern "C" {
 #endif
 
+/* What the shared library exports. */
+#if defined(__GNUC__)
+#define QPATTR_EXPORT __attribute__((visibility("default")))
+#else
+#define QPATTR_EXPORT
+#endif
+
 /** Version of this header. qpattr_version() tells the library's. */
 #define QPATTR_VERSION "0.1.0"
 
@@ -49,7 +56,7 @@ enum qpattr_stage {
  * @return a constant string, never NULL; "unknown" for a value outside the enum
  * @since 0.1
  */
-const char *qpattr_stage_name(enum qpattr_stage stage);
+QPATTR_EXPORT const char *qpattr_stage_name(enum qpattr_stage stage);
 
 /**
  * The version of the library at run time, for example "0.1.0".
@@ -57,7 +64,7 @@ const char *qpattr_stage_name(enum qpattr_stage stage);
  * @return a constant string, never NULL
  * @since 0.1
  */
-const char *qpattr_version(void);
+QPATTR_EXPORT const char *qpattr_version(void);
 
 /**
  * Opens the connection manager's device after checking that it is the one.
@@ -96,7 +103,7 @@ const char *qpattr_version(void);
  * Source: kernel documentation of sysfs; <rdma/rdma_user_cm.h>.
  * @since 0.1
  */
-int qpattr_device_open(const char *path, enum qpattr_stage *stage);
+QPATTR_EXPORT int qpattr_device_open(const char *path, enum qpattr_stage *stage);
 
 /**
  * Asks the kernel with which attributes a connection's QP is to be moved to a
@@ -144,8 +151,8 @@ int qpattr_device_open(const char *path, enum qpattr_stage *stage);
  * Source: <rdma/rdma_user_cm.h>, <rdma/ib_user_verbs.h>, ibv_modify_qp(3).
  * @since 0.1
  */
-int qpattr_query(int fd, uint32_t handle, enum ibv_qp_state state,
-		 struct ibv_qp_attr *attr, int *mask);
+QPATTR_EXPORT int qpattr_query(int fd, uint32_t handle, enum ibv_qp_state state,
+			       struct ibv_qp_attr *attr, int *mask);
 
 #ifdef __cplusplus
 }

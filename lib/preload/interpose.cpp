@@ -10,21 +10,35 @@ extern "C" [[gnu::visibility("default")]] int
 rdma_init_qp_attr(preload::cm_id *id, ibv_qp_attr *attr, int *mask)
 {
 	const int place = preload::handle_place.load(std::memory_order_relaxed);
-	if (__builtin_expect(!id, 0) || __builtin_expect(!attr, 0) || __builtin_expect(!mask, 0) ||
-	    __builtin_expect(!id->channel, 0) || __builtin_expect(place <= 0, 0))
+	// Each check stands before the load that it guards, and not all in one
+	// condition, which gcc would turn into arithmetic on flags.
+	if (!id) [[unlikely]]
+		return preload::refused(-EINVAL);
+	const preload::event_channel *const channel = id->channel;
+	if (!attr) [[unlikely]]
+		return preload::refused(-EINVAL);
+	const auto state = static_cast<std::uint32_t>(attr->qp_state);
+	if (place <= 0) [[unlikely]]
 		return preload::serve_slowly(id, attr, mask);
+	const std::uint32_t handle = preload::word_at(id, static_cast<std::size_t>(place));
+	if (!channel) [[unlikely]]
+		return preload::refused(-EINVAL);
+	const int fd = channel->fd;
+	if (!mask) [[unlikely]]
+		return preload::refused(-EINVAL);
 
-	// Not cleared: the kernel writes all of it or refuses.
-	uapi::init_qp_attr::reply reply;
-	ucma::frame<uapi::init_qp_attr> command{&reply};
-	command.body.id = preload::word_at(id, static_cast<std::size_t>(place));
-	command.body.qp_state = static_cast<std::uint32_t>(attr->qp_state);
-
-	const long written = sys::write(id->channel->fd, &command, sizeof command);
-	if (written != static_cast<long>(sizeof command)) [[unlikely]]
+	// The reply is not cleared: the kernel writes all of it or refuses.
+	struct exchange {
+		uapi::init_qp_attr::reply reply;
+		ucma::frame<uapi::init_qp_attr> command{&reply};
+	} x;
+	x.command.body.id = handle;
+	x.command.body.qp_state = state;
+	const long written = sys::write(fd, &x.command, sizeof x.command);
+	if (written != static_cast<long>(sizeof x.command)) [[unlikely]]
 		return preload::refused(written);
 
-	attr::translate(reply, *attr);
-	*mask = static_cast<int>(reply.qp_attr_mask);
+	attr::translate(x.reply, *attr);
+	*mask = static_cast<int>(x.reply.qp_attr_mask);
 	return 0;
 }

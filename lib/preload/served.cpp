@@ -90,10 +90,8 @@ int refused(long written) noexcept
 
 int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
 {
-	if (!id || !attr || !mask || !id->channel) {
-		errno = EINVAL;
-		return -1;
-	}
+	if (!mask || !id->channel)
+		return refused(-EINVAL);
 	// The look may leave any errno behind; a call that succeeds leaves the
 	// caller's untouched.
 	const int saved = errno;

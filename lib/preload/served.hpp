@@ -29,11 +29,11 @@ inline constexpr int by_stock = -1;
 [[gnu::visibility("hidden")]] extern std::atomic<int> failed_looks;
 inline constexpr int failed_looks_max = 16;
 
-// Everything that is not the hot path: the first call, the careful way, stock,
-// and arguments that are refused.
+// Everything that is not the hot path: the first call, the careful way, stock.
+// Checks `mask` and the channel, which the hot path had not got to.
 [[gnu::cold, gnu::noinline]] int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept;
 
-// Sets errno for a refused command and returns -1.
+// Sets errno for what sys::write() returned and returns -1.
 [[gnu::cold, gnu::noinline]] int refused(long written) noexcept;
 
 } // namespace qpattr::preload
