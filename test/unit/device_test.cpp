@@ -21,6 +21,8 @@ namespace {
 
 // What the wrapped open answers for /dev/null; 0: the real open.
 int open_errno = 0;
+// The same for stat: root may search any directory.
+int stat_errno = 0;
 
 class sysfs {
 public:
@@ -85,6 +87,24 @@ int __wrap_open(const char *path, int flags, ...)
 	return __real_open(path, flags);
 }
 
+int __real_stat(const char *path, struct stat *out);
+int __wrap_stat(const char *path, struct stat *out);
+int __wrap_stat64(const char *path, struct stat *out);
+
+int __wrap_stat(const char *path, struct stat *out)
+{
+	if (stat_errno && std::string{path} == "/dev/null") {
+		errno = stat_errno;
+		return -1;
+	}
+	return __real_stat(path, out);
+}
+
+int __wrap_stat64(const char *path, struct stat *out)
+{
+	return __wrap_stat(path, out);
+}
+
 int __wrap_open64(const char *path, int flags, ...)
 {
 	return __wrap_open(path, flags);
@@ -107,6 +127,22 @@ TEST_CASE("device: a missing node is ENOENT at stage node", "[device][errors]")
 {
 	check_failure(sysfs{}.open("/nonexistent/rdma_cm"), ENOENT, QPATTR_STAGE_NODE);
 	check_failure(sysfs{}.open("/dev/null/rdma_cm"), ENOTDIR, QPATTR_STAGE_NODE);
+}
+
+TEST_CASE("device: a path that cannot be walked is its errno at stage node", "[device][errors]")
+{
+	check_failure(sysfs{}.open(std::string(5000, 'x').c_str()), ENAMETOOLONG,
+		      QPATTR_STAGE_NODE);
+	check_failure(sysfs{}.open(("/tmp/" + std::string(300, 'x')).c_str()), ENAMETOOLONG,
+		      QPATTR_STAGE_NODE);
+	const sysfs fake;
+	const std::string loop = fake.path("loop");
+	REQUIRE(::symlink("loop", loop.c_str()) == 0);
+	check_failure(fake.open(loop.c_str()), ELOOP, QPATTR_STAGE_NODE);
+	fake.remove("loop");
+	stat_errno = EACCES;
+	check_failure(fake.open(), EACCES, QPATTR_STAGE_NODE);
+	stat_errno = 0;
 }
 
 TEST_CASE("device: another character device is ENODEV at stage identify", "[device][errors]")
