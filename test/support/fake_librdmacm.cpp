@@ -148,7 +148,8 @@ int fake_librdmacm::destroy_id(preload::cm_id *id)
 		errno = ENOENT;
 		return -1;
 	}
-	fake_kernel::get().destroy_id(found->handle);
+	if (!destroys_late)
+		fake_kernel::get().destroy_id(found->handle);
 	ids_.erase(found);
 	std::free(id);
 	return 0;

@@ -32,6 +32,9 @@ public:
 	// rdma_create_id fails with `code` after `made` ids.
 	void fail_after(int made, int code);
 
+	// rdma_destroy_id leaves the kernel's id alive.
+	bool destroys_late = false;
+
 	// Makes an id as a program would.
 	preload::cm_id *create(preload::event_channel *channel);
 

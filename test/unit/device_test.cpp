@@ -21,7 +21,9 @@ namespace {
 
 // What the wrapped open answers for /dev/null; 0: the real open.
 int open_errno = 0;
-// The same for stat: root may search any directory.
+// What the wrapped open opens instead of /dev/null, if anything.
+const char *open_instead = nullptr;
+// The same as open_errno for stat: root may search any directory.
 int stat_errno = 0;
 
 class sysfs {
@@ -84,6 +86,8 @@ int __wrap_open(const char *path, int flags, ...)
 		errno = open_errno;
 		return -1;
 	}
+	if (open_instead && std::string{path} == "/dev/null")
+		path = open_instead;
 	return __real_open(path, flags);
 }
 
@@ -150,6 +154,14 @@ TEST_CASE("device: another character device is ENODEV at stage identify", "[devi
 	check_failure(sysfs{}.open("/dev/zero"), ENODEV, QPATTR_STAGE_IDENTIFY);
 }
 
+TEST_CASE("device: a node replaced between the look and the open is ENODEV", "[device][errors]")
+{
+	const sysfs fake;
+	open_instead = "/dev/zero";
+	check_failure(fake.open(), ENODEV, QPATTR_STAGE_IDENTIFY);
+	open_instead = nullptr;
+}
+
 TEST_CASE("device: a file or a directory is ENODEV at stage identify", "[device][errors]")
 {
 	const sysfs fake;
@@ -167,7 +179,9 @@ TEST_CASE("device: no rdma_cm in sysfs is ENODEV at stage identify", "[device][e
 TEST_CASE("device: nonsense for a device number is ENODEV at stage identify", "[device][errors]")
 {
 	for (const char *text : {"", "\n", ":", "1", "1:", "1:x", "x:3", "1:3x", "-1:3", "1: 3",
-				 "99999999999999999999:3", "1:99999999999999999999"}) {
+				 "99999999999999999999:3", "1:99999999999999999999",
+				 // 2^32 more than the right numbers
+				 "4294967297:3", "1:4294967299"}) {
 		const sysfs fake;
 		fake.write("dev", text);
 		check_failure(fake.open(), ENODEV, QPATTR_STAGE_IDENTIFY);

@@ -87,6 +87,15 @@ TEST_CASE("discover: valid and different but not its own: refused", "[discover]"
 	CHECK_FALSE(found.transient());
 }
 
+TEST_CASE("discover: without the proof that destroying gives, refused", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{600};
+	library.destroys_late = true;
+	library.put_rotated_handle(480);
+	CHECK(look(library).what == obstacle::no_candidate);
+}
+
 TEST_CASE("discover: rotated beside the right one: the right one", "[discover]")
 {
 	fake_kernel::get().reset();
