@@ -313,6 +313,22 @@ TEST_CASE("served: many first calls at once, every answer its own", "[served]")
 	}
 }
 
+TEST_CASE("served: one thread's failure does not undo another's success", "[served]")
+{
+	// No place fits for this thread; while it looks, another finds byte 544,
+	// where this id has 0, its handle.
+	process p{0};
+	preload::cm_id *id = p.connected_id();
+	REQUIRE(p.library.handle_of(id) == 0);
+	p.library.on_create = [] { preload::handle_place = 544; };
+	outputs out;
+	REQUIRE(rdma_init_qp_attr(id, &out.attr, &out.mask) == 0);
+	p.library.on_create = nullptr;
+	CHECK(out.mask == 0x12e01);
+	CHECK(p.library.stock_calls == 0);
+	CHECK(preload::handle_place.load() == 544);
+}
+
 TEST_CASE("served: a call from inside the look is served too", "[served]")
 {
 	// A signal handler, say, that asks while its own thread is looking.
