@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT
-// Two entry points that a packaged libCatch2.a of a later release wants and an
-// older libc and libstdc++ lack. Linked only where the build is given a Catch2
-// from elsewhere (option catch2_root).
+// What a packaged libCatch2.a of a later release wants and an older libc and
+// libstdc++ lack: two entry points, and std::cout set up by whoever includes
+// <iostream>, which later ones do inside the library. Linked only where the
+// build is given a Catch2 from elsewhere (option catch2_root).
 #include <cstdlib>
 #include <exception>
+#include <iostream> // for its initialiser
 
 extern "C" unsigned long long __isoc23_strtoull(const char *text, char **end, int base)
 {

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: MIT
 // main() of the unit tests, and one line a test case on standard output,
 // "ok - NAME" or "not ok - NAME", which is what test/run-tests counts.
-#if !__has_include(<catch2/catch_all.hpp>)
+#if !__has_include(<catch2/catch_test_macros.hpp>)
 #define CATCH_CONFIG_MAIN
 #define CATCH_CONFIG_EXTERNAL_INTERFACES
 #endif
 #include "test/support/catch.hpp"
+
+#if QPATTR_CATCH_VERSION == 3
+#include <catch2/catch_test_case_info.hpp>
+#include <catch2/reporters/catch_reporter_event_listener.hpp>
+#include <catch2/reporters/catch_reporter_registrars.hpp>
+#endif
 
 #include <cstdio>
 
