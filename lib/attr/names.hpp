@@ -3,8 +3,8 @@
 // prefix: RTR for IBV_QPS_RTR, PATH_MTU for IBV_QP_PATH_MTU.
 //
 // Everything takes the bare number, since a kernel or a program may hand over a
-// value that no enum names. name_of-functions give nullptr for those; what is
-// added to a text is then the number itself.
+// value that no enum names. The functions called _name give nullptr for those;
+// what is added to a text is then the number itself.
 #pragma once
 
 #include <cstdint>

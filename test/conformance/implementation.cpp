@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT
+#include "test/conformance/implementation.hpp"
+
+#include <climits>
+#include <cstdlib>
+#include <dlfcn.h>
+
+namespace conformance {
+namespace {
+
+std::string real_path(const std::string &path)
+{
+	char buf[PATH_MAX];
+	return ::realpath(path.c_str(), buf) ? buf : path;
+}
+
+implementation take(const std::string &path, int flags)
+{
+	void *handle = ::dlopen(path.c_str(), flags);
+	if (!handle)
+		throw std::runtime_error(::dlerror());
+	void *found = ::dlsym(handle, "rdma_init_qp_attr");
+	Dl_info info;
+	if (!found || ::dladdr(found, &info) == 0)
+		throw std::runtime_error("no rdma_init_qp_attr in " + path);
+	// The handle stays open as long as the process lives.
+	return {reinterpret_cast<init_qp_attr_fn *>(found), real_path(info.dli_fname)};
+}
+
+std::string base_name(const std::string &path)
+{
+	return path.substr(path.rfind('/') + 1);
+}
+
+} // namespace
+
+implementation stock_implementation()
+{
+	return take("librdmacm.so.1", RTLD_NOLOAD | RTLD_LAZY);
+}
+
+implementation object_implementation(const std::string &path)
+{
+	return take(real_path(path), RTLD_LOCAL | RTLD_NOW);
+}
+
+std::string mixed_up(const implementation &stock, const implementation &ours,
+		     const std::string &ours_path)
+{
+	if (stock.function == ours.function)
+		return "both are one function, in " + ours.object;
+	if (!base_name(stock.object).starts_with("librdmacm.so.1"))
+		return "stock lives in " + stock.object;
+	if (ours.object != real_path(ours_path))
+		return "ours lives in " + ours.object;
+	return {};
+}
+
+} // namespace conformance
