@@ -36,15 +36,17 @@ extern "C" {
 #define QPATTR_DEVICE_PATH "/dev/infiniband/rdma_cm"
 
 /**
- * Where an operation failed. Together with errno it names one cause:
- * docs/errors.md has the table.
+ * Where an operation failed; docs/errors.md lists what each stage and errno mean.
+ * qpattr_device_open() reports NODE to OPEN. ARGUMENT and COMMAND are
+ * qpattr_query()'s, which has errno alone for them: they name the rows of the
+ * table.
  */
 enum qpattr_stage {
 	QPATTR_STAGE_NONE = 0,	   /**< nothing failed */
 	QPATTR_STAGE_ARGUMENT = 1, /**< an argument was refused before any system call */
-	QPATTR_STAGE_NODE = 2,	   /**< there is nothing at the path */
+	QPATTR_STAGE_NODE = 2,	   /**< the path leads to nothing, or cannot be walked */
 	QPATTR_STAGE_IDENTIFY = 3, /**< what is at the path is not the rdma_cm device */
-	QPATTR_STAGE_ABI = 4,	   /**< the device speaks another ABI version than 4 */
+	QPATTR_STAGE_ABI = 4,	   /**< the ABI version is not 4, or not to be learned */
 	QPATTR_STAGE_OPEN = 5,	   /**< open(2) of the device */
 	QPATTR_STAGE_COMMAND = 6,  /**< the kernel refused the command */
 };

@@ -56,7 +56,7 @@ def main():
                 broken.append(f"{label} was served by {where}")
         ratio = rows["qpattr"][0] / bare
         if threads == "two":
-            print(f"  limit {LIMITS['call two']} x bare: {limit('call', ratio, LIMITS['call two'])}")
+            print(f"  limit {LIMITS['call two']} x bare with two threads: {limit('call', ratio, LIMITS['call two'])}")
         if rows["qpattr"][0] >= stock:
             broken.append(f"{title}: not ahead of stock")
 
