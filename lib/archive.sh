@@ -16,5 +16,15 @@ awk '/global:/ { on = 1; next } /local:|}/ { on = 0 } on { gsub(/[ \t;]/, ""); i
 
 ${LD:-ld} -r --force-group-allocation --whole-archive -o "$work/qpattr.o" "$objects"
 ${OBJCOPY:-objcopy} --keep-global-symbols="$work/keep" "$work/qpattr.o"
+
+# Nothing else may be global, whatever the compiler was told.
+stray=$(${NM:-nm} -g --defined-only "$work/qpattr.o" | awk 'NF == 3 { print $3 }' |
+	grep -vxF -f "$work/keep" || true)
+[ -z "$stray" ] || { echo "archive.sh: global in the archive: $stray" >&2; exit 1; }
+found=$(${NM:-nm} -g --defined-only "$work/qpattr.o" | awk 'NF == 3 { print $3 }' |
+	grep -cxF -f "$work/keep" || true)
+[ "$found" = "$(wc -l < "$work/keep")" ] ||
+	{ echo "archive.sh: not every symbol of $map is in $objects" >&2; exit 1; }
+
 rm -f "$output"
 ${AR:-ar} Drcs "$output" "$work/qpattr.o"

@@ -91,6 +91,7 @@ QPATTR_EXPORT const char *qpattr_version(void);
  *   - NODE EACCES: a directory of the path may not be searched
  *   - IDENTIFY ENODEV: not a character device, another device, or no rdma_cm
  *     device in sysfs
+ *   - IDENTIFY EMFILE, ENFILE, ENOMEM, EACCES: sysfs cannot be read
  *   - ABI EPROTONOSUPPORT: the kernel's ABI version is not 4
  *   - ABI ENOENT (or another errno of open and read): sysfs does not tell the
  *     ABI version

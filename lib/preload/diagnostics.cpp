@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "lib/preload/diagnostics.hpp"
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -9,10 +10,15 @@
 namespace qpattr::preload {
 namespace {
 
+// Whether a line was asked for and none was printed yet: who serves can change
+// once, from stock in a shortage to qpattr, and one line is promised.
 bool asked() noexcept
 {
+	static std::atomic<bool> said{false};
 	const char *value = ::secure_getenv("QPATTR_DEBUG");
-	return value && *value && std::strcmp(value, "0") != 0;
+	if (!value || !*value || std::strcmp(value, "0") == 0)
+		return false;
+	return !said.exchange(true, std::memory_order_relaxed);
 }
 
 // One line, one write: lines of threads do not mix, and the host's stdio is not

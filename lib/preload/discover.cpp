@@ -2,10 +2,13 @@
 #include "lib/preload/discover.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <fcntl.h>
-#include <malloc.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "lib/ucma/command.hpp"
@@ -13,15 +16,16 @@
 namespace qpattr::preload {
 namespace {
 
-// Three: zeroed memory reads as handle 0, which may be valid; values of two ids
-// can differ by chance and both be live handles. Three that are valid, all
-// different, and refused one by one as their ids go, are no chance.
-constexpr std::size_t id_count = 3;
+// Zeroed memory reads as handle 0, which may be valid, and values of two ids can
+// differ by chance and both be live handles. Five that are valid, all different,
+// and refused one by one as their ids go, are no chance.
+constexpr std::size_t id_count = 5;
 
-// librdmacm's private part was 184 bytes in the versions measured. The limit
-// bounds the work, should an allocator report a huge block.
-constexpr std::size_t private_len_max = 1024;
-constexpr std::size_t slot_max = private_len_max / sizeof(std::uint32_t);
+// How far behind the public part is looked. librdmacm's private part was 184
+// bytes in the versions measured. Where an id's allocation ends is not known for
+// sure; what lies behind it and is read along must pass the same proof.
+constexpr std::size_t window_len = 512;
+constexpr std::size_t slot_count = window_len / sizeof(std::uint32_t);
 
 // A descriptor that closes itself.
 class descriptor {
@@ -51,16 +55,58 @@ bool is_handle(int device, std::uint32_t handle) noexcept
 	return ucma::send(device, query).ok();
 }
 
-// A place in the private part and what stood there in each id.
-struct candidate {
-	std::size_t offset;
-	std::uint32_t handle[id_count];
+// Whether memory can be read at an address, without touching it: the kernel
+// reads the set of signals before it refuses the unknown operation.
+bool is_readable(const void *at) noexcept
+{
+	constexpr int no_operation = -1;
+	constexpr std::size_t kernel_sigset_len = 8;
+	::syscall(SYS_rt_sigprocmask, no_operation, at, nullptr, kernel_sigset_len);
+	return errno != EFAULT;
+}
 
-	[[nodiscard]] bool all_different() const noexcept
-	{
-		return handle[0] != handle[1] && handle[0] != handle[2] && handle[1] != handle[2];
-	}
-};
+// Copies memory that may not be there; returns how much of it was. The kernel
+// reads, which cannot crash, and of which memcheck does not complain; where that
+// is forbidden, the pages are probed first.
+std::size_t read_memory(std::uintptr_t start, void *to, std::size_t len) noexcept
+{
+	const auto page_len = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+	const std::uintptr_t next_page = (start / page_len + 1) * page_len;
+	const std::size_t here = next_page - start < len ? next_page - start : len;
+
+	// Two pieces, for two pages: a piece is read whole or not at all.
+	const iovec local{to, len};
+	const iovec remote[] = {{reinterpret_cast<void *>(start), here},
+				{reinterpret_cast<void *>(next_page), len - here}};
+	const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, remote, 2, 0);
+	if (got >= 0)
+		return static_cast<std::size_t>(got);
+	if (errno == EFAULT || !is_readable(remote[0].iov_base))
+		return 0;
+	const std::size_t all = here == len || is_readable(remote[1].iov_base) ? len : here;
+	std::memcpy(to, remote[0].iov_base, all);
+	return all;
+}
+
+// How long glibc made an id's block, by the word that it keeps in front: its
+// malloc_usable_size would read the same, but believe it, and crash where the
+// program brought an allocator of its own. Here it is a hint: no_hint where it
+// does not look like one.
+constexpr std::size_t no_hint = 0;
+
+std::size_t block_len_hint(const cm_id *id) noexcept
+{
+	constexpr std::size_t flags = 7, mapped = 2, granule = 16;
+	std::size_t word = 0;
+	if (read_memory(reinterpret_cast<std::uintptr_t>(id) - sizeof word, &word, sizeof word) !=
+	    sizeof word)
+		return no_hint;
+	const std::size_t chunk = word & ~flags;
+	if ((word & mapped) || chunk % granule != 0 || chunk <= public_id_len + sizeof word ||
+	    chunk > public_id_len + window_len)
+		return no_hint;
+	return chunk - sizeof word;
+}
 
 // The ids made for the experiment.
 class specimens {
@@ -85,24 +131,32 @@ public:
 	[[nodiscard]] int code() const noexcept { return code_; }
 	[[nodiscard]] const cm_id *operator[](std::size_t i) const noexcept { return ids_[i]; }
 
+	// What an id's allocation is not longer than: what is looked at, the least
+	// distance between two of them, and what glibc says of all alike.
+	[[nodiscard]] std::size_t block_len_max() const noexcept
+	{
+		std::size_t least = public_id_len + window_len;
+		for (std::size_t i = 1; i < id_count; ++i)
+			for (std::size_t j = 0; j < i; ++j) {
+				const auto a = reinterpret_cast<std::uintptr_t>(ids_[i]);
+				const auto b = reinterpret_cast<std::uintptr_t>(ids_[j]);
+				const std::size_t gap = a > b ? a - b : b - a;
+				least = gap < least ? gap : least;
+			}
+		const std::size_t hint = block_len_hint(ids_[0]);
+		bool alike = hint != no_hint && hint < least;
+		for (std::size_t i = 1; alike && i < id_count; ++i)
+			alike = block_len_hint(ids_[i]) == hint;
+		if (alike)
+			least = hint;
+		return least < public_id_len ? public_id_len : least;
+	}
+
 	void destroy(std::size_t i) noexcept
 	{
 		if (ids_[i])
 			library_.destroy_id(ids_[i]);
 		ids_[i] = nullptr;
-	}
-
-	// Bytes that may be read in each of them. librdmacm allocates an id as one
-	// block, of which the public struct is the head.
-	[[nodiscard]] std::size_t readable_len() const noexcept
-	{
-		std::size_t len = public_id_len + private_len_max;
-		for (cm_id *id : ids_) {
-			const std::size_t usable = ::malloc_usable_size(id);
-			if (usable < len)
-				len = usable;
-		}
-		return len;
 	}
 
 private:
@@ -112,20 +166,20 @@ private:
 	int code_ = 0;
 };
 
-// The candidates still standing.
+// The places still standing, and what stood there in each id. Small: it lives
+// on the stack of whoever makes the first call.
 class candidates {
 public:
 	explicit candidates(const specimens &ids) noexcept
 	{
-		const std::size_t end = ids.readable_len();
-		for (std::size_t at = public_id_len; at + sizeof(std::uint32_t) <= end;
-		     at += sizeof(std::uint32_t)) {
-			candidate c{at, {}};
-			for (std::size_t i = 0; i < id_count; ++i)
-				c.handle[i] = word_at(ids[i], at);
-			if (c.all_different())
-				list_[count_++] = c;
+		std::size_t len = ids.block_len_max() - public_id_len;
+		for (std::size_t i = 0; i < id_count; ++i) {
+			const auto start = reinterpret_cast<std::uintptr_t>(ids[i]) + public_id_len;
+			len = read_memory(start, words_[i], len);
 		}
+		for (std::size_t slot = 0; slot < len / sizeof(std::uint32_t); ++slot)
+			if (all_different(slot))
+				slots_[count_++] = static_cast<std::uint8_t>(slot);
 	}
 
 	// Keeps those whose value for id `i` is a handle or, with `valid` false,
@@ -134,16 +188,30 @@ public:
 	{
 		std::size_t kept = 0;
 		for (std::size_t k = 0; k < count_; ++k)
-			if (is_handle(device, list_[k].handle[i]) == valid)
-				list_[kept++] = list_[k];
+			if (is_handle(device, words_[i][slots_[k]]) == valid)
+				slots_[kept++] = slots_[k];
 		count_ = kept;
 	}
 
 	[[nodiscard]] std::size_t count() const noexcept { return count_; }
-	[[nodiscard]] std::size_t offset() const noexcept { return list_[0].offset; }
+	[[nodiscard]] std::size_t offset() const noexcept
+	{
+		return public_id_len + slots_[0] * sizeof(std::uint32_t);
+	}
 
 private:
-	candidate list_[slot_max];
+	[[nodiscard]] bool all_different(std::size_t slot) const noexcept
+	{
+		for (std::size_t i = 1; i < id_count; ++i)
+			for (std::size_t j = 0; j < i; ++j)
+				if (words_[i][slot] == words_[j][slot])
+					return false;
+		return true;
+	}
+
+	static_assert(slot_count <= 256);
+	std::uint32_t words_[id_count][slot_count] = {};
+	std::uint8_t slots_[slot_count] = {};
 	std::size_t count_ = 0;
 };
 

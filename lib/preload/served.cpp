@@ -3,6 +3,8 @@
 
 #include <cerrno>
 #include <pthread.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 #include "lib/attr/translate.hpp"
 #include "lib/preload/diagnostics.hpp"
@@ -17,11 +19,15 @@ std::atomic<int> failed_looks{0};
 
 namespace {
 
-// Cancellation is held off while ids and descriptors of ours are open.
+// Cancellation is held off while ids and descriptors of ours are open, and while
+// the dynamic linker holds its lock for us.
 class uncancelled {
 public:
 	uncancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-	~uncancelled() { ::pthread_setcancelstate(before_, nullptr); }
+	~uncancelled() { pause(); }
+	// As it was before.
+	void pause() noexcept { ::pthread_setcancelstate(before_, nullptr); }
+	void resume() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr); }
 	uncancelled(const uncancelled &) = delete;
 	uncancelled &operator=(const uncancelled &) = delete;
 
@@ -29,13 +35,30 @@ private:
 	int before_ = PTHREAD_CANCEL_ENABLE;
 };
 
+// Looks that are going on, and in which process. In a child that was forked
+// during one they stay for ever, and so may locks inside librdmacm that the
+// looking thread held: such a child does not look.
+std::atomic<int> looks{0};
+std::atomic<pid_t> looks_of{0};
+
+bool forked_during_a_look() noexcept
+{
+	return looks.load(std::memory_order_relaxed) > 0 &&
+	       looks_of.load(std::memory_order_relaxed) != ::getpid();
+}
+
 // Threads that make their first calls at once each look for themselves and come
-// to the same answer: nobody waits, so nothing can hang, in a fork child or a
-// signal handler either.
+// to the same answer: nobody waits for another, so a fork child cannot be left
+// waiting for a thread that it does not have.
 int decide(int channel_fd) noexcept
 {
 	const uncancelled guard;
+	if (forked_during_a_look())
+		return by_stock;
+	looks_of.store(::getpid(), std::memory_order_relaxed);
+	looks.fetch_add(1, std::memory_order_relaxed);
 	const discovery found = discover(channel_fd);
+	looks.fetch_sub(1, std::memory_order_relaxed);
 	if (found.what == obstacle::none) {
 		const int offset = static_cast<int>(found.offset);
 		const int place = under_memcheck() ? -offset : offset;
@@ -57,12 +80,16 @@ int decide(int channel_fd) noexcept
 
 int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
 {
+	const int saved = errno;
+	uncancelled guard;
 	const stock library;
-	if (!library.init_qp_attr) {
-		errno = ENOSYS;
-		return -1;
-	}
-	return library.init_qp_attr(id, attr, mask);
+	if (!library.init_qp_attr)
+		return refused(-ENOSYS);
+	errno = saved;
+	guard.pause();
+	const int result = library.init_qp_attr(id, attr, mask);
+	guard.resume();
+	return result;
 }
 
 int ask_kernel(cm_id *id, std::size_t offset, ibv_qp_attr *attr, int *mask) noexcept

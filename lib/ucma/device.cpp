@@ -14,16 +14,17 @@ namespace qpattr::ucma {
 namespace {
 
 // Reads a small sysfs file whole. sysfs gives a value in one read.
-result<std::size_t> read_value(const char *path, char *buf, std::size_t len) noexcept
+result<std::size_t> read_value(const char *path, qpattr_stage stage, char *buf,
+			       std::size_t len) noexcept
 {
 	const int fd = ::open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
-		return failure{errno, QPATTR_STAGE_ABI};
+		return failure{errno, stage};
 	const ssize_t got = ::read(fd, buf, len - 1);
 	const int code = errno;
 	::close(fd);
 	if (got < 0)
-		return failure{code, QPATTR_STAGE_ABI};
+		return failure{code, stage};
 	buf[got] = '\0';
 	return static_cast<std::size_t>(got);
 }
@@ -48,8 +49,10 @@ result<dev_t> registered_device(const char *path) noexcept
 {
 	constexpr failure unknown{ENODEV, QPATTR_STAGE_IDENTIFY};
 	char buf[32];
-	if (!read_value(path, buf, sizeof buf))
-		return unknown;
+	if (const auto got = read_value(path, unknown.stage, buf, sizeof buf); !got)
+		// Not there: sysfs knows no such device. Anything else, such as no
+		// descriptor left, says nothing about the device.
+		return got.why().code == ENOENT || got.why().code == ENOTDIR ? unknown : got.why();
 	const char *text = buf;
 	const long major_number = take_number(text);
 	if (major_number < 0 || *text++ != ':')
@@ -63,7 +66,7 @@ result<dev_t> registered_device(const char *path) noexcept
 result<void> check_abi(const char *path) noexcept
 {
 	char buf[16];
-	if (const auto got = read_value(path, buf, sizeof buf); !got)
+	if (const auto got = read_value(path, QPATTR_STAGE_ABI, buf, sizeof buf); !got)
 		return got.why();
 	const char *text = buf;
 	const long version = take_number(text);

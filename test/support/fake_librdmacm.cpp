@@ -6,12 +6,15 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <sys/mman.h>
 
 #include "test/support/fake_kernel.hpp"
 
 namespace qpattr::test {
 namespace {
 
+constexpr std::size_t front_len = 16;
+constexpr std::size_t page_len = 4096;
 fake_librdmacm *current = nullptr;
 std::recursive_mutex lock;
 
@@ -57,9 +60,9 @@ void fake_librdmacm::put_handle(std::size_t at)
 
 void fake_librdmacm::put_rotated_handle(std::size_t at)
 {
-	// Of three ids with the numbers 0, 1, 2 the next one's.
+	// Of five ids with the numbers 0 to 4 the next one's.
 	layout_.push_back(
-		{at, 4, [](std::uint32_t handle, const void *) { return (handle + 1) % 3; }});
+		{at, 4, [](std::uint32_t handle, const void *) { return (handle + 1) % 5; }});
 }
 
 void fake_librdmacm::put_first_handle(std::size_t at)
@@ -119,6 +122,31 @@ void fake_librdmacm::write_private(const made_id &one)
 	}
 }
 
+void *fake_librdmacm::allocate() const
+{
+	if (at_page_end) {
+		// A page that can be read, and one behind it that cannot.
+		auto *const pages = static_cast<char *>(::mmap(nullptr, 2 * page_len, PROT_NONE,
+							       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		::mprotect(pages, page_len, PROT_READ | PROT_WRITE);
+		return pages + page_len - id_len_;
+	}
+	const std::size_t front = foreign_blocks ? front_len : 0;
+	auto *const block = static_cast<char *>(std::calloc(1, front + id_len_));
+	if (front)
+		std::memcpy(block + front - sizeof block, &block, sizeof block);
+	return block + front;
+}
+
+void fake_librdmacm::release(void *id) const
+{
+	auto *const block = static_cast<char *>(id);
+	if (at_page_end)
+		::munmap(block + id_len_ - page_len, 2 * page_len);
+	else
+		std::free(block - (foreign_blocks ? front_len : 0));
+}
+
 int fake_librdmacm::create_id(preload::event_channel *channel, preload::cm_id **id)
 {
 	if (on_create)
@@ -128,7 +156,7 @@ int fake_librdmacm::create_id(preload::event_channel *channel, preload::cm_id **
 		errno = fail_code_;
 		return -1;
 	}
-	void *memory = std::calloc(1, id_len_);
+	void *const memory = allocate();
 	made_id one{static_cast<preload::cm_id *>(memory),
 		    fake_kernel::get().create_id(channel->fd)};
 	one.id->channel = channel;
@@ -151,7 +179,7 @@ int fake_librdmacm::destroy_id(preload::cm_id *id)
 	if (!destroys_late)
 		fake_kernel::get().destroy_id(found->handle);
 	ids_.erase(found);
-	std::free(id);
+	release(id);
 	return 0;
 }
 

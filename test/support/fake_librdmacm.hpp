@@ -23,7 +23,7 @@ public:
 
 	// What stands at an offset of each id.
 	void put_handle(std::size_t at);
-	void put_rotated_handle(std::size_t at); // of the next id of three
+	void put_rotated_handle(std::size_t at); // of the next id of five
 	void put_first_handle(std::size_t at);	 // of the first id made
 	void put_pointer(std::size_t at);	 // into the id itself, 8 bytes
 	void put_constant(std::size_t at, std::uint32_t value);
@@ -34,6 +34,12 @@ public:
 
 	// rdma_destroy_id leaves the kernel's id alive.
 	bool destroys_late = false;
+
+	// Ids come from an allocator of the program's own: a pointer stands in
+	// front of each, where glibc would keep the length.
+	bool foreign_blocks = false;
+	// Each id ends where its mapping does; nothing behind it can be read.
+	bool at_page_end = false;
 
 	// Makes an id as a program would.
 	preload::cm_id *create(preload::event_channel *channel);
@@ -62,6 +68,8 @@ private:
 		std::uint32_t handle;
 	};
 	void write_private(const made_id &one);
+	void *allocate() const;
+	void release(void *id) const;
 
 	std::size_t id_len_;
 	std::vector<placed> layout_;

@@ -21,6 +21,8 @@ namespace {
 
 // What the wrapped open answers for /dev/null; 0: the real open.
 int open_errno = 0;
+// The same for the file of sysfs with the device's number.
+int sysfs_errno = 0;
 // What the wrapped open opens instead of /dev/null, if anything.
 const char *open_instead = nullptr;
 // The same as open_errno for stat: root may search any directory.
@@ -84,6 +86,10 @@ int __wrap_open(const char *path, int flags, ...)
 {
 	if (open_errno && std::string{path} == "/dev/null") {
 		errno = open_errno;
+		return -1;
+	}
+	if (sysfs_errno && std::string{path}.ends_with("/dev")) {
+		errno = sysfs_errno;
 		return -1;
 	}
 	if (open_instead && std::string{path} == "/dev/null")
@@ -174,6 +180,17 @@ TEST_CASE("device: no rdma_cm in sysfs is ENODEV at stage identify", "[device][e
 	const sysfs fake;
 	fake.remove("dev");
 	check_failure(fake.open(), ENODEV, QPATTR_STAGE_IDENTIFY);
+}
+
+TEST_CASE("device: a sysfs that cannot be read is its errno at stage identify",
+	  "[device][errors]")
+{
+	for (const int code : {EMFILE, ENFILE, ENOMEM, EACCES}) {
+		const sysfs fake;
+		sysfs_errno = code;
+		check_failure(fake.open(), code, QPATTR_STAGE_IDENTIFY);
+		sysfs_errno = 0;
+	}
 }
 
 TEST_CASE("device: nonsense for a device number is ENODEV at stage identify", "[device][errors]")
