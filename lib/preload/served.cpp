@@ -2,6 +2,7 @@
 #include "lib/preload/served.hpp"
 
 #include <cerrno>
+#include <csignal>
 #include <pthread.h>
 #include <sys/types.h>
 #include <unistd.h>
@@ -19,46 +20,94 @@ std::atomic<int> failed_looks{0};
 
 namespace {
 
-// Cancellation is held off while ids and descriptors of ours are open, and while
-// the dynamic linker holds its lock for us.
-class uncancelled {
+// Holds off cancellation and signals while ids and descriptors of ours are open,
+// and while the dynamic linker and librdmacm hold their locks for us: a handler
+// that calls rdma_init_qp_attr too would wait for its own thread.
+class undisturbed {
 public:
-	uncancelled() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
-	~uncancelled() { pause(); }
-	// As it was before.
-	void pause() noexcept { ::pthread_setcancelstate(before_, nullptr); }
-	void resume() noexcept { ::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, nullptr); }
-	uncancelled(const uncancelled &) = delete;
-	uncancelled &operator=(const uncancelled &) = delete;
+	undisturbed() noexcept { resume(); }
+	~undisturbed() { pause(); }
+	undisturbed(const undisturbed &) = delete;
+	undisturbed &operator=(const undisturbed &) = delete;
+
+	// As it was before, for a call that is not ours.
+	void pause() noexcept
+	{
+		::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
+		::pthread_setcancelstate(cancel_, nullptr);
+	}
+	void resume() noexcept
+	{
+		sigset_t all;
+		::sigfillset(&all);
+		::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
+		::pthread_sigmask(SIG_SETMASK, &all, &signals_);
+	}
 
 private:
-	int before_ = PTHREAD_CANCEL_ENABLE;
+	int cancel_ = PTHREAD_CANCEL_ENABLE;
+	sigset_t signals_;
 };
 
-// Looks that are going on, and in which process. In a child that was forked
-// during one they stay for ever, and so may locks inside librdmacm that the
-// looking thread held: such a child does not look.
-std::atomic<int> looks{0};
-std::atomic<pid_t> looks_of{0};
+// Who is looking at the moment, and in which process.
+//
+// A thread that is in the list already came here from inside its own look, by an
+// allocator of the program's, say. In a child that was forked
+// during a look the list stays as it was, and so may locks inside librdmacm that
+// the looking thread held. Neither looks; both are served by stock.
+constexpr std::size_t lookers_max = 32;
+std::atomic<pthread_t> lookers[lookers_max];
+std::atomic<pid_t> lookers_process{0};
 
-bool forked_during_a_look() noexcept
-{
-	return looks.load(std::memory_order_relaxed) > 0 &&
-	       looks_of.load(std::memory_order_relaxed) != ::getpid();
-}
+class looker {
+public:
+	looker() noexcept
+	{
+		const pid_t process = ::getpid();
+		const pthread_t self = ::pthread_self();
+		pid_t first = 0;
+		if (!lookers_process.compare_exchange_strong(first, process) && first != process) {
+			// Forked. Nobody was looking then: the list is ours.
+			for (const auto &other : lookers)
+				if (other.load() != 0)
+					return;
+			lookers_process.store(process);
+		}
+		for (const auto &other : lookers)
+			if (other.load() == self)
+				return;
+		for (auto &slot : lookers) {
+			pthread_t nobody = 0;
+			if (slot.compare_exchange_strong(nobody, self)) {
+				slot_ = &slot;
+				return;
+			}
+		}
+	}
+	~looker()
+	{
+		if (slot_)
+			slot_->store(0);
+	}
+	looker(const looker &) = delete;
+	looker &operator=(const looker &) = delete;
+
+	[[nodiscard]] bool may_look() const noexcept { return slot_ != nullptr; }
+
+private:
+	std::atomic<pthread_t> *slot_ = nullptr;
+};
 
 // Threads that make their first calls at once each look for themselves and come
 // to the same answer: nobody waits for another, so a fork child cannot be left
 // waiting for a thread that it does not have.
 int decide(int channel_fd) noexcept
 {
-	const uncancelled guard;
-	if (forked_during_a_look())
+	const undisturbed guard;
+	const looker me;
+	if (!me.may_look())
 		return by_stock;
-	looks_of.store(::getpid(), std::memory_order_relaxed);
-	looks.fetch_add(1, std::memory_order_relaxed);
 	const discovery found = discover(channel_fd);
-	looks.fetch_sub(1, std::memory_order_relaxed);
 	if (found.what == obstacle::none) {
 		const int offset = static_cast<int>(found.offset);
 		const int place = under_memcheck() ? -offset : offset;
@@ -81,7 +130,7 @@ int decide(int channel_fd) noexcept
 int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
 {
 	const int saved = errno;
-	uncancelled guard;
+	undisturbed guard;
 	const stock library;
 	if (!library.init_qp_attr)
 		return refused(-ENOSYS);

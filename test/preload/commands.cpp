@@ -2,7 +2,6 @@
 // Two calls between marks that strace sees: closing descriptors that cannot be.
 // The guest script counts what lies between. A second mode gives memcheck's
 // definedness something to trip over.
-#include <cstring>
 #include <unistd.h>
 
 #include "test/preload/subject.hpp"
@@ -77,16 +76,14 @@ void used()
 	});
 }
 
+constexpr mode modes[] = {
+	{"marked", marked},
+	{"used", used},
+};
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-	const std::string mode = argc == 2 ? argv[1] : "";
-	if (mode == "marked")
-		marked();
-	else if (mode == "used")
-		used();
-	else
-		usage("marked, used");
-	return finish();
+	return run_mode(argc, argv, modes);
 }

@@ -50,15 +50,17 @@ counters_stop() {
 # counter NAME...: sets the variables of these names to how often each was hit
 # since the start. Starts no process, as this is done in a loop.
 counter() {
-    local words name i
-    while read -ra words; do
-        # The uprobes have the file's name in front, the kprobes the misses behind.
-        for ((i = 0; i + 1 < ${#words[@]}; ++i)); do
-            for name in "$@"; do
-                [[ ${words[i]} != "$name" ]] || printf -v "$name" '%s' "${words[i + 1]}"
+    local words name i file
+    for file in $tracing/uprobe_profile $tracing/kprobe_profile; do
+        while read -ra words; do
+            # The uprobes have the file's name in front, the kprobes the misses behind.
+            for ((i = 0; i + 1 < ${#words[@]}; ++i)); do
+                for name in "$@"; do
+                    [[ ${words[i]} != "$name" ]] || printf -v "$name" '%s' "${words[i + 1]}"
+                done
             done
-        done
-    done < <(cat $tracing/uprobe_profile $tracing/kprobe_profile)
+        done <"$file"
+    done
 }
 
 # Sets counted_ours, counted_stock, counted_kernel to what the command adds.

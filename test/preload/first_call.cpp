@@ -3,9 +3,8 @@
 // kernel's handle is. One way to come to it a process: argv[1].
 #include <atomic>
 #include <barrier>
-#include <csignal>
-#include <cstring>
 #include <pthread.h>
+#include <sched.h>
 #include <thread>
 #include <vector>
 
@@ -135,76 +134,18 @@ void cancelled()
 	});
 }
 
-// --- signals ---------------------------------------------------------------
-
-question handled_question;
-std::atomic<unsigned> handled{0}, handled_wrong{0};
-
-void on_signal(int)
-{
-	// conformance::ask allocates nothing, and the handler restores errno as any
-	// handler must.
-	const int saved = errno;
-	const outcome answer = ask(handled_question);
-	if (!answer.answered() || answer.mask_value() != conformance::mask_init ||
-	    answer.code != conformance::untouched_errno)
-		++handled_wrong;
-	++handled;
-	errno = saved;
-}
-
-void signals()
-{
-	check::run("calls in a signal handler during calls outside", [](check::test &t) {
-		const bound one, other;
-		handled_question = about(other.id.get());
-		const question what = about(one.id.get());
-		// The first signals may come before or in the midst of the first call:
-		// in there librdmacm makes ids, which no signal handler may do, so the
-		// place is found before.
-		answered(t, ask(what), what);
-		struct sigaction action {};
-		action.sa_handler = on_signal;
-		action.sa_flags = SA_RESTART;
-		::sigaction(SIGUSR1, &action, nullptr);
-		const pthread_t target = ::pthread_self();
-		std::atomic<bool> stop{false};
-		std::thread sender{[&] {
-			while (!stop) {
-				::pthread_kill(target, SIGUSR1);
-				::usleep(100);
-			}
-		}};
-		unsigned calls = 0;
-		while (handled < 200 && calls < 200'000) {
-			answered(t, ask(what), what);
-			++calls;
-		}
-		stop = true;
-		sender.join();
-		t.expect(handled >= 200, "200 signals came");
-		t.equal("wrong answers in the handler", handled_wrong.load(), 0U);
-		t.note(std::to_string(handled.load()) + " calls in the handler");
-	});
-}
-
-constexpr struct {
-	const char *name;
-	void (*run)();
-} modes[] = {
-	{"plain", plain},	    {"threads", threads},	  {"processes", processes},
-	{"create-qp", in_create_qp}, {"descriptors", descriptors}, {"cancelled", cancelled},
-	{"signals", signals},
+constexpr mode modes[] = {
+	{"plain", plain},
+	{"threads", threads},
+	{"processes", processes},
+	{"create-qp", in_create_qp},
+	{"descriptors", descriptors},
+	{"cancelled", cancelled},
 };
 
 } // namespace
 
 int main(int argc, char **argv)
 {
-	for (const auto &mode : modes)
-		if (argc == 2 && std::strcmp(argv[1], mode.name) == 0) {
-			mode.run();
-			return finish();
-		}
-	usage("plain, threads, processes, create-qp, descriptors, cancelled, signals");
+	return run_mode(argc, argv, modes);
 }

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <barrier>
 #include <chrono>
-#include <cstring>
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
@@ -120,20 +119,16 @@ void during(unsigned tries)
 	});
 }
 
+constexpr mode modes[] = {
+	{"known-before", known_before},
+	{"known-in-child", known_in_child},
+	{"during", [] { during(100); }},
+	{"during-long", [] { during(2'000); }}, // for a hunt by hand
+};
+
 } // namespace
 
 int main(int argc, char **argv)
 {
-	const std::string mode = argc == 2 ? argv[1] : "";
-	if (mode == "known-before")
-		known_before();
-	else if (mode == "known-in-child")
-		known_in_child();
-	else if (mode == "during")
-		during(60);
-	else if (mode == "during-long") // for a hunt by hand
-		during(2'000);
-	else
-		usage("known-before, known-in-child, during, during-long");
-	return finish();
+	return run_mode(argc, argv, modes);
 }

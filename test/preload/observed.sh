@@ -11,18 +11,14 @@ locked_out() {
     chmod 666 /dev/infiniband/rdma_cm
 }
 
-restore_node() {
-    local numbers
-    IFS=: read -ra numbers </sys/class/misc/rdma_cm/dev
-    mknod -m 666 /dev/infiniband/rdma_cm c "${numbers[@]}"
-}
-
 # Another object in the place of ours, whose answers are all stock's: right, and
 # not what is to be shown.
 passed_on_noticed() {
-    local lines
-    lines=$(preload=$broken && trap_program first_call plain)
-    if grep -q "^not ok - .*it says 'ours 1 stock 0', seen: ours 0, stock 1" <<<"$lines"; then
+    local lines ours=$preload
+    preload=$broken
+    lines=$(trap_program first_call plain)
+    preload=$ours
+    if grep -q "^not ok - .*it says ours 1, stock 0; seen: ours 0, stock 1" <<<"$lines"; then
         case_held 'an object that passes calls on to stock is noticed'
     else
         case_failed 'an object that passes calls on to stock is noticed' "${lines//$'\n'/; }"

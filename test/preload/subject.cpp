@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <cstring>
 #include <dirent.h>
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -140,16 +141,17 @@ void in_child(check::test &t, const std::function<void(check::test &)> &body)
 		t.equal("the child's status (see the comment above)", WEXITSTATUS(status), 0);
 }
 
-int finish()
+int run_mode(int argc, char **argv, std::span<const mode> modes)
 {
-	std::printf("# calls: ours %u stock %u\n", counted().ours.load(), counted().stock.load());
-	return check::status();
-}
-
-void usage(const char *modes)
-{
-	std::printf("not ok - called without a mode: %s\n", modes);
-	std::exit(2);
+	for (const mode &each : modes)
+		if (argc == 2 && std::strcmp(argv[1], each.name) == 0) {
+			each.run();
+			std::printf("# calls: ours %u stock %u\n", counted().ours.load(),
+				    counted().stock.load());
+			return check::status();
+		}
+	std::printf("not ok - %s is called with one of its modes\n", argv[0]);
+	return 2;
 }
 
 } // namespace subject

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 
 #include "test/conformance/endpoint.hpp"
@@ -53,10 +54,12 @@ struct bound {
 // case of its own. A child that hangs is killed.
 void in_child(check::test &t, const std::function<void(check::test &)> &body);
 
-// The program's end: tells the guest script what was counted.
-[[nodiscard]] int finish();
-
-// Ends a program that was called wrongly.
-[[noreturn]] void usage(const char *modes);
+// A program's cases, of which argv[1] chooses. run_mode is the whole of main: it
+// ends with what was counted, for the guest script.
+struct mode {
+	const char *name;
+	void (*run)();
+};
+[[nodiscard]] int run_mode(int argc, char **argv, std::span<const mode> modes);
 
 } // namespace subject

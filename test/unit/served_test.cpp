@@ -10,7 +10,9 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <string>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <qpattr/qpattr.h>
@@ -334,7 +336,7 @@ TEST_CASE("served: one thread's failure does not undo another's success", "[serv
 	CHECK(preload::handle_place.load() == 544);
 }
 
-TEST_CASE("served: a call from inside the look is served too", "[served]")
+TEST_CASE("served: a call from inside the look is stock's, and does not look", "[served]")
 {
 	// A signal handler, say, that asks while its own thread is looking.
 	process p;
@@ -342,16 +344,72 @@ TEST_CASE("served: a call from inside the look is served too", "[served]")
 	int depth = 0;
 	outputs inner;
 	int inner_result = -1;
+	int inner_made = -1;
 	p.library.on_create = [&] {
-		if (++depth == 1)
+		if (++depth == 1) {
+			const int live = p.library.live();
 			inner_result = rdma_init_qp_attr(id, &inner.attr, &inner.mask);
+			inner_made = depth - 1 + p.library.live() - live;
+		}
 	};
 	outputs out;
 	REQUIRE(rdma_init_qp_attr(id, &out.attr, &out.mask) == 0);
 	p.library.on_create = nullptr;
 	CHECK(inner_result == 0);
-	CHECK(inner.mask == 0x12e01);
+	CHECK(inner.mask == fake_librdmacm::stock_mask);
+	CHECK(inner_made == 0);
 	CHECK(out.mask == 0x12e01);
+	CHECK(p.library.stock_calls == 1);
+}
+
+TEST_CASE("served: a child of a fork during a look does not look", "[served]")
+{
+	process p;
+	preload::cm_id *id = p.connected_id();
+	int child_status = -1;
+	bool forked = false;
+	p.library.on_create = [&] {
+		if (forked)
+			return;
+		forked = true;
+		const pid_t child = ::fork();
+		if (child == 0) {
+			outputs out;
+			p.library.on_create = [] { ::_exit(2); };
+			const int result = rdma_init_qp_attr(id, &out.attr, &out.mask);
+			::_exit(result == 0 && out.mask == fake_librdmacm::stock_mask ? 0 : 1);
+		}
+		::waitpid(child, &child_status, 0);
+	};
+	outputs out;
+	REQUIRE(rdma_init_qp_attr(id, &out.attr, &out.mask) == 0);
+	p.library.on_create = nullptr;
+	CHECK(WIFEXITED(child_status));
+	CHECK(WEXITSTATUS(child_status) == 0);
+	CHECK(out.mask == 0x12e01);
+}
+
+TEST_CASE("served: a child of a fork before any look looks for itself", "[served]")
+{
+	for (const bool parent_looked : {false, true}) {
+		process p;
+		preload::cm_id *id = p.connected_id();
+		outputs out;
+		if (parent_looked) {
+			REQUIRE(rdma_init_qp_attr(id, &out.attr, &out.mask) == 0);
+			preload::handle_place = 0;
+		}
+		const pid_t child = ::fork();
+		if (child == 0) {
+			outputs mine;
+			const int result = rdma_init_qp_attr(id, &mine.attr, &mine.mask);
+			::_exit(result == 0 && mine.mask == 0x12e01 ? 0 : 1);
+		}
+		int status = -1;
+		::waitpid(child, &status, 0);
+		CHECK(WIFEXITED(status));
+		CHECK(WEXITSTATUS(status) == 0);
+	}
 }
 
 TEST_CASE("served: the careful way gives the same answer", "[served]")
