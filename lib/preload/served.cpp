@@ -52,9 +52,9 @@ private:
 // Who is looking at the moment, and in which process.
 //
 // A thread that is in the list already came here from inside its own look, by an
-// allocator of the program's, say. In a child that was forked
-// during a look the list stays as it was, and so may locks inside librdmacm that
-// the looking thread held. Neither looks; both are served by stock.
+// allocator of the program's, say. In a child that was forked during a look the
+// list stays as it was, and so may locks inside librdmacm that the looking thread
+// held. Neither looks; both are served by stock.
 constexpr std::size_t lookers_max = 32;
 std::atomic<pthread_t> lookers[lookers_max];
 std::atomic<pid_t> lookers_process{0};
@@ -129,15 +129,22 @@ int decide(int channel_fd) noexcept
 
 int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
 {
-	const int saved = errno;
-	undisturbed guard;
-	const stock library;
-	if (!library.init_qp_attr)
-		return refused(-ENOSYS);
-	errno = saved;
-	guard.pause();
-	const int result = library.init_qp_attr(id, attr, mask);
-	guard.resume();
+	int result = -1;
+	int code = ENOSYS;
+	const int before = errno;
+	{
+		undisturbed guard;
+		const stock library;
+		if (library.init_qp_attr) {
+			guard.pause();
+			errno = before;
+			result = library.init_qp_attr(id, attr, mask);
+			code = errno;
+			guard.resume();
+		}
+	}
+	// The dynamic linker may have left another.
+	errno = code;
 	return result;
 }
 
