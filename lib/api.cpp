@@ -4,8 +4,7 @@
 
 #include <qpattr/qpattr.h>
 
-#include "lib/attr/translate.hpp"
-#include "lib/ucma/command.hpp"
+#include "lib/query.hpp"
 #include "lib/ucma/device.hpp"
 
 using namespace qpattr;
@@ -66,14 +65,8 @@ int qpattr_query(int fd, uint32_t handle, enum ibv_qp_state state, struct ibv_qp
 {
 	if (!attr || !mask)
 		return fail(EINVAL);
-	uapi::init_qp_attr::reply reply;
-	attr::clear(reply);
-	ucma::frame<uapi::init_qp_attr> command{&reply};
-	command.body.id = handle;
-	command.body.qp_state = static_cast<std::uint32_t>(state);
-	if (const auto sent = ucma::send(fd, command); !sent)
-		return fail(sent.why().code);
-	attr::translate(reply, *attr);
-	*mask = static_cast<int>(reply.qp_attr_mask);
+	if (const auto asked = query(fd, handle, static_cast<std::uint32_t>(state), *attr, *mask);
+	    !asked)
+		return fail(asked.why().code);
 	return 0;
 }

@@ -7,11 +7,10 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "lib/attr/translate.hpp"
 #include "lib/preload/diagnostics.hpp"
 #include "lib/preload/discover.hpp"
 #include "lib/preload/memcheck.hpp"
-#include "lib/ucma/command.hpp"
+#include "lib/query.hpp"
 
 namespace qpattr::preload {
 
@@ -150,17 +149,9 @@ int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
 
 int ask_kernel(cm_id *id, std::size_t offset, ibv_qp_attr *attr, int *mask) noexcept
 {
-	uapi::init_qp_attr::reply reply;
-	attr::clear(reply);
-	ucma::frame<uapi::init_qp_attr> command{&reply};
-	command.body.id = word_at(id, offset);
-	command.body.qp_state = static_cast<std::uint32_t>(attr->qp_state);
-	const long written = sys::write(id->channel->fd, &command, sizeof command);
-	if (written != static_cast<long>(sizeof command))
-		return refused(written);
-	attr::translate(reply, *attr);
-	*mask = static_cast<int>(reply.qp_attr_mask);
-	return 0;
+	const auto asked = query(id->channel->fd, word_at(id, offset),
+				 static_cast<std::uint32_t>(attr->qp_state), *attr, *mask);
+	return asked ? 0 : refused(-asked.why().code);
 }
 
 } // namespace
