@@ -2,9 +2,9 @@
 // The rdma_cm commands of the Linux kernel as types: one struct a command, with
 // its number, what is written (request) and what the kernel answers (reply).
 //
-// This is the only file that includes <rdma/rdma_user_cm.h>: that header and
-// <rdma/rdma_cma.h> define the same enumerators, so no file may see both.
-// Everything else takes the kernel's structs from here.
+// Everything else takes the kernel's structs from here. Only kernel_header.hpp
+// includes <rdma/rdma_user_cm.h>, whose enumerators <rdma/rdma_cma.h> defines
+// too.
 //
 // layout.cpp asserts every size and offset. Source: <rdma/rdma_user_cm.h> from
 // kernel 5.10 on; for commands 23 and 24, which came later, later.hpp.
@@ -16,7 +16,7 @@
 #include <type_traits>
 
 #include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_cm.h>
+#include "uapi/kernel_header.hpp"
 
 #include "uapi/later.hpp"
 

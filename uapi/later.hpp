@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include <rdma/rdma_user_cm.h>
+#include "uapi/kernel_header.hpp"
 
 namespace qpattr::uapi::later {
 

@@ -14,6 +14,7 @@
 #ifndef QPATTR_QPATTR_H
 #define QPATTR_QPATTR_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <infiniband/verbs.h>
@@ -156,6 +157,43 @@ QPATTR_EXPORT int qpattr_device_open(const char *path, enum qpattr_stage *stage)
  */
 QPATTR_EXPORT int qpattr_query(int fd, uint32_t handle, enum ibv_qp_state state,
 			       struct ibv_qp_attr *attr, int *mask);
+
+/**
+ * The attributes that a mask selects as text, one line each: its name, its value,
+ * and what the value means in units, for example
+ *
+ *     timeout                        19          2.15 s
+ *     dest_qp_num                    0x000011    17
+ *
+ * The text is for people: its layout may change. Bits of the mask that belong to
+ * no known attribute are named in a last line.
+ *
+ * Kernel: no command.
+ *
+ * @param attr  not NULL. Read only where the mask says so.
+ * @param mask  enum ibv_qp_attr_mask bits, as qpattr_query() or
+ *              rdma_init_qp_attr() gave them
+ * @param buf   [out] the text, UTF-8, always terminated where @p len is not 0; each
+ *              line ends with a newline. What does not fit is cut off at the end. May
+ *              be NULL where @p len is 0.
+ * @param len   bytes of @p buf with the terminating zero
+ *
+ * @return as snprintf: the bytes that the whole text needs without the terminating
+ *         zero, so that the text is whole if it is less than @p len; 0 for a mask of
+ *         no attributes. -1 with errno set on failure. On success errno is
+ *         untouched.
+ *
+ * errno:
+ *   - EINVAL: attr is NULL, or buf is NULL and len is not 0
+ *
+ * Threads: any. Signals: async-signal-safe where the C library's snprintf is;
+ * nothing is allocated, and the locale plays no part.
+ * Source: ibv_modify_qp(3); InfiniBand Architecture Specification volume 1 for the
+ * units.
+ * @since 0.1
+ */
+QPATTR_EXPORT int qpattr_describe(const struct ibv_qp_attr *attr, int mask, char *buf,
+				  size_t len);
 
 #ifdef __cplusplus
 }

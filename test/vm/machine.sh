@@ -101,12 +101,21 @@ machine_arguments() {
 
 # Ends the machine at its limit, but first has it say what it is stuck in: the
 # key for 'show blocked tasks', which needs nothing of the guest but the kernel.
+# Ends itself when the machine is gone, or whoever started it, with which the
+# machine goes.
 machine_watch() {
-    local pid=$1
-    # read, not sleep: a child would outlive the kill of this process, and hold
-    # the standard output of whoever called.
-    read -r -t "$limit" <>"$dir/never" || true
-    is_our_child "$pid" || return 0
+    local pid=$1 over=$((SECONDS + limit)) fd
+    # Of what the caller had open, a pipe above all, nothing is kept open here.
+    for fd in /proc/"$BASHPID"/fd/*; do
+        fd=${fd##*/}
+        ((fd <= 2)) || exec {fd}>&-
+    done
+    while ((SECONDS < over)); do
+        # read, not sleep: a child would outlive the kill of this process, and
+        # hold the standard output of whoever called.
+        read -r -t 1 <>"$dir/never" || true
+        is_our_child "$pid" || return 0
+    done
     : >"$dir/timed-out"
     printf 'sendkey alt-sysrq-w\n' 1<>"$dir/monitor.in"
     read -r -t 1 <>"$dir/never" || true
@@ -115,7 +124,13 @@ machine_watch() {
 }
 
 # False for another process that has come by the same number.
-is_our_child() { [[ $(awk '$1 == "PPid:" { print $2 }' "/proc/$1/status" 2>/dev/null) == "$$" ]]; }
+is_our_child() {
+    local key value
+    while read -r key value; do
+        [[ $key != PPid: ]] || { [[ $value == "$$" ]]; return; }
+    done 2>/dev/null <"/proc/$1/status"
+    return 1
+}
 
 machine_run() {
     local arguments pid watch tee

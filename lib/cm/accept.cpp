@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT
+// The passive side: rdma_listen(), rdma_accept().
+#include "lib/cm/complete.hpp"
+#include "lib/cm/connection.hpp"
+#include "lib/cm/edge.hpp"
+#include "lib/cm/learn.hpp"
+#include "lib/cm/live.hpp"
+#include "lib/cm/qp_moves.hpp"
+
+namespace qpattr::cm {
+namespace {
+
+// What the kernel takes as private data; more costs the connection (the kernel
+// refuses the peer after its state check), so it is not sent.
+constexpr std::uint8_t most_private_data = 196;
+constexpr std::uint8_t most_datagram_private_data = 136;
+
+result<void> listen(identifier &id, int backlog) noexcept
+{
+	ucma::frame<uapi::listen> command;
+	command.body.id = id.handle;
+	command.body.backlog = static_cast<std::uint32_t>(backlog);
+	if (const auto told = tell(id, command); !told)
+		return told;
+	set_stage(id, stage::listening);
+	// The port was chosen when the id was bound; one that was not is bound now.
+	if (id.route.addr.src_addr.sa_family != AF_UNSPEC)
+		return {};
+	return learn(id);
+}
+
+result<void> send_accept(identifier &id, const rdma_conn_param *param,
+			 connection_values values) noexcept
+{
+	ucma::frame<uapi::accept> command;
+	command.body.uid = ids.uid_of(&id);
+	command.body.id = id.handle;
+	// The vendor is the one that the peer asked for.
+	command.body.ece = {id.remote_ece.vendor_id, id.local_ece.attr_mod};
+	fill(command.body.conn_param, id, param, values);
+	return tell(id, command);
+}
+
+result<void> move_qp(identifier &id, const rdma_conn_param *param,
+		     connection_values values) noexcept
+{
+	set_ece(*id.qp, id.remote_ece);
+	// Before ACCEPT the kernel answers with the peer's offer.
+	const bool own_responder = param && param->responder_resources != RDMA_MAX_RESP_RES;
+	const bool own_initiator = param && param->initiator_depth != RDMA_MAX_INIT_DEPTH;
+	const auto moved =
+		to_ready(id, *id.qp, own_responder ? values.responder_resources : kernels_own,
+			 own_initiator ? values.initiator_depth : kernels_own);
+	if (moved)
+		id.local_ece = ece_of(*id.qp);
+	return moved;
+}
+
+// All that can be wrong is found before the kernel is told: it answers a second
+// ACCEPT, one on the active side, or one that is too long, by refusing the peer.
+result<void> accept(identifier &id, const rdma_conn_param *param) noexcept
+{
+	if (!id.verbs)
+		return wrong(EINVAL);
+	const bool datagram = is_datagram(id);
+	const stage before = stage_of(id);
+	if (before != stage::requested) {
+		say("rdma_accept: the id %u has no connection request to accept", id.handle);
+		return wrong(EINVAL);
+	}
+	// Whose QP is it then?
+	if (!param && !id.qp)
+		return wrong(EINVAL);
+	const std::uint8_t most = datagram ? most_datagram_private_data : most_private_data;
+	if (param && param->private_data && param->private_data_len > most)
+		return wrong(EINVAL);
+	connection_values values{};
+	if (!datagram) {
+		const auto limited = within_limits(
+			id, param, {id.responder_resources, id.initiator_depth});
+		if (!limited)
+			return limited.why();
+		values = limited.value();
+	} else if (param) {
+		values = {param->responder_resources, param->initiator_depth};
+	}
+	if (!advance(id, stage::requested, stage::accepted))
+		return wrong(EINVAL); // another thread was first
+	if (id.qp && !datagram)
+		if (const auto moved = move_qp(id, param, values); !moved) {
+			advance(id, stage::accepted, stage::requested);
+			return moved;
+		}
+	if (const auto sent = send_accept(id, param, values); !sent) {
+		advance(id, stage::accepted, stage::ended);
+		return sent;
+	}
+	if (datagram)
+		return {};
+	return complete(id);
+}
+
+} // namespace
+} // namespace qpattr::cm
+
+using namespace qpattr::cm;
+
+int rdma_listen(rdma_cm_id *id, int backlog)
+{
+	const call made;
+	if (!usable(id))
+		return refuse(EINVAL);
+	return made.finish(listen(*own(id), backlog));
+}
+
+int rdma_accept(rdma_cm_id *id, rdma_conn_param *conn_param)
+{
+	const call made;
+	if (!usable(id))
+		return refuse(EINVAL);
+	return made.finish(accept(*own(id), conn_param));
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "lib/cm/acks.hpp"
+
+#include <cerrno>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "lib/say.hpp"
+
+namespace qpattr::cm {
+namespace {
+
+constexpr std::uint32_t waited_for = 0x80000000U;
+
+// The libc wrappers differ in 32-bit time; the kernel's number of this one does
+// not matter, since the time is a plain relative timespec.
+long futex(std::atomic<std::uint32_t> &word, int op, std::uint32_t value,
+	   const timespec *time) noexcept
+{
+	return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), op, value, time,
+			 nullptr, 0);
+}
+
+// Counts are compared within 31 bits, going round.
+bool reached(std::uint32_t acked, std::uint32_t delivered) noexcept
+{
+	return (((acked - delivered) & ~waited_for) < waited_for / 2);
+}
+
+} // namespace
+
+void acknowledge(std::atomic<std::uint32_t> &acked) noexcept
+{
+	std::uint32_t seen = acked.load(std::memory_order_relaxed);
+	while (!acked.compare_exchange_weak(
+		seen, ((seen + 1) & ~waited_for) | (seen & waited_for), std::memory_order_acq_rel))
+		;
+	if (seen & waited_for)
+		futex(acked, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
+}
+
+void await_acks(std::atomic<std::uint32_t> &acked, std::uint32_t delivered, const char *what,
+		std::uint32_t handle) noexcept
+{
+	std::uint32_t seen = acked.load(std::memory_order_acquire);
+	if (reached(seen, delivered))
+		return;
+	seen = acked.fetch_or(waited_for, std::memory_order_acq_rel) | waited_for;
+	bool told = false;
+	while (!reached(seen, delivered)) {
+		constexpr timespec patience{2, 0};
+		if (futex(acked, FUTEX_WAIT_PRIVATE, seen, told ? nullptr : &patience) != 0 &&
+		    errno == ETIMEDOUT) {
+			say("%s of id %u waits for %u event(s) that were read and not "
+			    "acknowledged (rdma_ack_cm_event)",
+			    what, handle, (delivered - seen) & ~waited_for);
+			told = true;
+		}
+		seen = acked.load(std::memory_order_acquire);
+	}
+	acked.fetch_and(~waited_for, std::memory_order_relaxed);
+}
+
+} // namespace qpattr::cm

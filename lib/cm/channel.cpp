@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT
+#include "lib/cm/channel.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cm/live.hpp"
+#include "lib/say.hpp"
+#include "lib/ucma/device.hpp"
+
+namespace qpattr::cm {
+namespace {
+
+// The device number that sysfs told, once it did: synchronous ids open a channel
+// each, and need not ask again. 0: not known yet.
+constinit std::atomic<dev_t> known{0};
+
+bool is_known(const struct stat &node) noexcept
+{
+	const dev_t device = known.load(std::memory_order_relaxed);
+	return device != 0 && S_ISCHR(node.st_mode) && node.st_rdev == device;
+}
+
+result<int> open_known(const char *path) noexcept
+{
+	struct stat node;
+	if (::stat(path, &node) != 0 || !is_known(node))
+		return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
+	const int fd = ::open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return failure{errno, QPATTR_STAGE_OPEN};
+	if (::fstat(fd, &node) == 0 && is_known(node))
+		return fd;
+	::close(fd);
+	return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
+}
+
+result<int> open_descriptor() noexcept
+{
+	const ucma::device_paths paths;
+	if (const auto fd = open_known(paths.node); fd)
+		return fd;
+	// The first, or the module was loaded anew: the number changes then.
+	const auto fd = ucma::open_device(paths);
+	struct stat node;
+	if (fd && ::fstat(fd.value(), &node) == 0)
+		known.store(node.st_rdev, std::memory_order_relaxed);
+	return fd;
+}
+
+} // namespace
+
+result<rdma_event_channel *> open_channel() noexcept
+{
+	rdma_event_channel *channel = channels.take();
+	if (!channel)
+		return failure{ENOMEM, QPATTR_STAGE_OPEN};
+	const auto fd = open_descriptor();
+	if (!fd) {
+		channels.give(channel);
+		say("no event channel: %s, stage %s (docs/errors.md)", QPATTR_DEVICE_PATH,
+		    qpattr_stage_name(fd.why().stage));
+		return fd.why();
+	}
+	channel->fd = fd.value();
+	return channel;
+}
+
+void close_channel(rdma_event_channel *channel) noexcept
+{
+	::close(channel->fd);
+	channels.give(channel);
+}
+
+} // namespace qpattr::cm
+
+using namespace qpattr;
+
+rdma_event_channel *rdma_create_event_channel(void)
+{
+	const int saved = errno;
+	const auto opened = cm::open_channel();
+	errno = opened ? saved : opened.why().code;
+	return opened.value();
+}
+
+void rdma_destroy_event_channel(rdma_event_channel *channel)
+{
+	if (cm::channels.holds(channel)) {
+		cm::close_channel(channel);
+	} else if (channel && !cm::channels.owns(channel)) {
+		// One that the program made itself, with malloc().
+		::close(channel->fd);
+		std::free(channel);
+	}
+}

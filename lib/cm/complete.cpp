@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT
+#include "lib/cm/complete.hpp"
+
+#include "lib/cm/edge.hpp"
+#include "lib/cm/qp_moves.hpp"
+
+namespace qpattr::cm {
+namespace {
+
+int errno_of(const rdma_cm_event &happened) noexcept
+{
+	if (happened.status < 0)
+		return -happened.status;
+	// A reason of the connection manager's, which is no errno.
+	if (happened.event == RDMA_CM_EVENT_REJECTED)
+		return ECONNREFUSED;
+	return happened.status;
+}
+
+// Kernels from 6.1 on tell of an unreachable peer when its neighbour entry
+// changes, and the connection goes on.
+bool is_spurious(const identifier &id, const rdma_cm_event &happened) noexcept
+{
+	if (happened.event != RDMA_CM_EVENT_UNREACHABLE)
+		return false;
+	switch (stage_of(id)) {
+	case stage::addr_resolved:
+	case stage::route_resolved:
+	case stage::established:
+		return true;
+	case stage::connecting:
+	case stage::accepted:
+		return still_connecting(id);
+	default:
+		return false;
+	}
+}
+
+} // namespace
+
+void drop_event(identifier &id) noexcept
+{
+	if (!id.event)
+		return;
+	rdma_ack_cm_event(id.event);
+	id.event = nullptr;
+}
+
+result<void> complete(identifier &id) noexcept
+{
+	if (!id.has(identifier::synchronous))
+		return {};
+	drop_event(id);
+	for (;;) {
+		if (rdma_get_cm_event(id.channel, &id.event) != 0)
+			return failure{errno, QPATTR_STAGE_COMMAND};
+		if (!is_spurious(id, *id.event))
+			break;
+		drop_event(id);
+	}
+	if (const int code = errno_of(*id.event))
+		return failure{code, QPATTR_STAGE_COMMAND};
+	return {};
+}
+
+} // namespace qpattr::cm

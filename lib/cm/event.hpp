@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// One event as it was read: the public struct, what its acknowledgement counts
+// on, and the kernel's reply, into which private_data points.
+#pragma once
+
+#include "lib/cm/identifier.hpp"
+#include "lib/result.hpp"
+
+namespace qpattr::cm {
+
+struct group;
+
+// Filled by take_effect() and event.cpp, freed by rdma_ack_cm_event().
+struct event_record : rdma_cm_event {
+	identifier *counted; // the kernel counts the event on this id
+	group *counted_too;  // and, if not nullptr, on this multicast group
+	uapi::get_event::reply reply;
+};
+
+// What an event does to its id, by its number: see event_effects.cpp. False: the
+// program is not to see it.
+[[nodiscard]] bool take_effect(event_record &happened) noexcept;
+
+} // namespace qpattr::cm

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: MIT
+#include "lib/cm/groups.hpp"
+
+#include <cstring>
+
+#include "lib/cm/acks.hpp"
+#include "lib/cm/complete.hpp"
+#include "lib/cm/edge.hpp"
+#include "lib/cm/extras.hpp"
+#include "lib/cm/learn.hpp"
+#include "lib/cm/live.hpp"
+
+namespace qpattr::cm {
+namespace {
+
+class hold {
+public:
+	explicit hold(extras &of) noexcept : lock_{of.lock} { pthread_mutex_lock(&lock_); }
+	~hold() { pthread_mutex_unlock(&lock_); }
+	hold(const hold &) = delete;
+	hold &operator=(const hold &) = delete;
+
+private:
+	pthread_mutex_t &lock_;
+};
+
+bool is_at(const group &joined, const sockaddr *address, std::size_t len) noexcept
+{
+	return std::memcmp(&joined.address, address, len) == 0;
+}
+
+void unlink(extras &from, const group *gone) noexcept
+{
+	const hold held{from};
+	for (group **at = &from.groups; *at; at = &(*at)->next)
+		if (*at == gone) {
+			*at = gone->next;
+			return;
+		}
+}
+
+// The one that was joined last, out of the list.
+group *take(extras &from, const sockaddr *address, std::size_t len) noexcept
+{
+	const hold held{from};
+	for (group **at = &from.groups; *at; at = &(*at)->next)
+		if (is_at(**at, address, len)) {
+			group *found = *at;
+			*at = found->next;
+			return found;
+		}
+	return nullptr;
+}
+
+void put(extras &into, group *joined) noexcept
+{
+	const hold held{into};
+	joined->next = into.groups;
+	into.groups = joined;
+}
+
+result<group *> make(identifier &id, const sockaddr *address, std::size_t len, bool send_only,
+		     void *context) noexcept
+{
+	extras *more = make_extras(id);
+	group *made = more ? groups.take() : nullptr;
+	if (!made)
+		return wrong(ENOMEM);
+	made->member = &id;
+	made->context = context;
+	made->send_only = send_only;
+	std::memcpy(&made->address, address, len);
+	put(*more, made);
+	return made;
+}
+
+result<void> join(identifier &id, const sockaddr *address, std::uint16_t flags,
+		  void *context) noexcept
+{
+	const auto len = address_len(address);
+	if (!len)
+		return wrong(EINVAL);
+	const auto made =
+		make(id, address, len, flags == RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, context);
+	if (!made)
+		return made.why();
+	group *joined = made.value();
+	uapi::join_mcast::reply reply{};
+	ucma::frame<uapi::join_mcast> command{&reply};
+	command.body.uid = groups.uid_of(joined);
+	command.body.id = id.handle;
+	command.body.addr_size = len;
+	command.body.join_flags = flags;
+	std::memcpy(&command.body.addr, address, len);
+	if (const auto told = tell(id, command); !told) {
+		unlink(*extras_of(id), joined);
+		groups.give(joined);
+		return told;
+	}
+	joined->handle = reply.id;
+	return complete(id);
+}
+
+result<void> leave(identifier &id, const sockaddr *address) noexcept
+{
+	const auto len = address_len(address);
+	if (!len)
+		return wrong(EINVAL);
+	extras *more = extras_of(id);
+	group *left = more ? take(*more, address, len) : nullptr;
+	if (!left)
+		return wrong(EADDRNOTAVAIL);
+	if (id.qp && left->attached.exchange(false))
+		ibv_detach_mcast(id.qp, &left->gid, left->lid);
+	uapi::leave_mcast::reply reply{};
+	ucma::frame<uapi::leave_mcast> command{&reply};
+	command.body.id = left->handle;
+	if (const auto told = tell(id, command); !told) {
+		put(*more, left); // still a member
+		return told;
+	}
+	// A synchronous join left its event with the id; nobody else acknowledges it.
+	if (id.event && static_cast<event_record *>(id.event)->counted_too == left)
+		drop_event(id);
+	await_acks(left->acked, reply.events_reported, "rdma_leave_multicast", id.handle);
+	groups.give(left);
+	return {};
+}
+
+} // namespace
+
+result<void> attach(group &joined, const rdma_ud_param &where) noexcept
+{
+	joined.gid = where.ah_attr.grh.dgid;
+	joined.lid = where.ah_attr.dlid;
+	identifier &id = *joined.member;
+	if (!id.qp || joined.send_only)
+		return {};
+	if (const int refused = ibv_attach_mcast(id.qp, &joined.gid, joined.lid))
+		return failure{refused > 0 ? refused : errno, QPATTR_STAGE_COMMAND};
+	joined.attached.store(true);
+	return {};
+}
+
+void free_groups(identifier &id) noexcept
+{
+	extras *more = extras_of(id);
+	while (more && more->groups) {
+		group *gone = more->groups;
+		more->groups = gone->next;
+		groups.give(gone);
+	}
+}
+
+} // namespace qpattr::cm
+
+using namespace qpattr::cm;
+
+int rdma_join_multicast(rdma_cm_id *id, sockaddr *addr, void *context)
+{
+	const call made;
+	if (!usable(id) || !addr)
+		return refuse(EINVAL);
+	return made.finish(join(*own(id), addr, RDMA_MC_JOIN_FLAG_FULLMEMBER, context));
+}
+
+int rdma_join_multicast_ex(rdma_cm_id *id, rdma_cm_join_mc_attr_ex *mc_join_attr, void *context)
+{
+	const call made;
+	if (!usable(id) || !mc_join_attr)
+		return refuse(EINVAL);
+	if (mc_join_attr->comp_mask >= RDMA_CM_JOIN_MC_ATTR_RESERVED)
+		return refuse(EOPNOTSUPP);
+	constexpr std::uint32_t both =
+		RDMA_CM_JOIN_MC_ATTR_ADDRESS | RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
+	if (mc_join_attr->comp_mask != both || !mc_join_attr->addr ||
+	    mc_join_attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
+		return refuse(EINVAL);
+	return made.finish(join(*own(id), mc_join_attr->addr,
+				static_cast<std::uint16_t>(mc_join_attr->join_flags), context));
+}
+
+int rdma_leave_multicast(rdma_cm_id *id, sockaddr *addr)
+{
+	const call made;
+	if (!usable(id) || !addr)
+		return refuse(EINVAL);
+	return made.finish(leave(*own(id), addr));
+}

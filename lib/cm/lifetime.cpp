@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT
+#include "lib/cm/lifetime.hpp"
+
+#include <cstdlib>
+
+#include "lib/cm/acks.hpp"
+#include "lib/cm/channel.hpp"
+#include "lib/cm/complete.hpp"
+#include "lib/cm/edge.hpp"
+#include "lib/cm/extras.hpp"
+#include "lib/cm/groups.hpp"
+#include "lib/cm/live.hpp"
+
+#include <qpattr/cm.h>
+
+namespace qpattr::cm {
+namespace {
+
+// What plain rdma_create_id() takes for the type of the QP.
+ibv_qp_type usual_type(rdma_port_space ps) noexcept
+{
+	return ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
+}
+
+} // namespace
+
+result<identifier *> make_id(rdma_event_channel *channel, const id_properties &what) noexcept
+{
+	identifier *id = ids.take();
+	if (!id)
+		return wrong(ENOMEM);
+	id->channel = channel;
+	id->context = what.context;
+	id->ps = what.ps;
+	id->qp_type = what.qp_type;
+	return id;
+}
+
+void release(identifier *id) noexcept
+{
+	free_groups(*id);
+	free_extras(*id);
+	std::free(id->route.path_rec);
+	if (id->has(identifier::synchronous))
+		close_channel(id->channel);
+	ids.give(id);
+}
+
+result<identifier *> create_id(rdma_event_channel *channel, const id_properties &what) noexcept
+{
+	const bool synchronous = !channel;
+	if (synchronous) {
+		const auto opened = open_channel();
+		if (!opened)
+			return opened.why();
+		channel = opened.value();
+	}
+	const auto made = make_id(channel, what);
+	if (!made) {
+		if (synchronous)
+			close_channel(channel);
+		return made;
+	}
+	identifier &id = *made.value();
+	id.put(identifier::synchronous, synchronous);
+	uapi::create_id::reply reply{};
+	ucma::frame<uapi::create_id> command{&reply};
+	command.body.uid = ids.uid_of(&id);
+	command.body.ps = static_cast<std::uint16_t>(what.ps);
+	command.body.qp_type = static_cast<std::uint8_t>(what.qp_type);
+	if (const auto told = tell(id, command); !told) {
+		release(&id);
+		return told.why();
+	}
+	id.handle = reply.id;
+	return &id;
+}
+
+result<std::uint32_t> destroy_in_kernel(int fd, std::uint32_t handle) noexcept
+{
+	uapi::destroy_id::reply reply{};
+	ucma::frame<uapi::destroy_id> command{&reply};
+	command.body.id = handle;
+	if (const auto told = tell(fd, command); !told)
+		return told.why();
+	return reply.events_reported;
+}
+
+result<void> destroy(identifier *id) noexcept
+{
+	const auto delivered = destroy_in_kernel(id->channel->fd, id->handle);
+	if (!delivered)
+		return delivered.why();
+	drop_event(*id);
+	// Another thread may have read an event and not looked it up yet: the id
+	// stays in the table until all that were delivered are acknowledged.
+	await_acks(id->acked, delivered.value(), "rdma_destroy_id", id->handle);
+	release(id);
+	return {};
+}
+
+result<void> move(identifier &id, rdma_event_channel *to) noexcept
+{
+	uapi::migrate_id::reply reply{};
+	ucma::frame<uapi::migrate_id> command{&reply};
+	command.body.id = id.handle;
+	command.body.fd = static_cast<std::uint32_t>(id.channel->fd);
+	if (const auto told = tell(to->fd, command); !told)
+		return told.why();
+	drop_event(id);
+	await_acks(id.acked, reply.events_reported, "rdma_migrate_id", id.handle);
+	return {};
+}
+
+} // namespace qpattr::cm
+
+using namespace qpattr::cm;
+
+int rdma_create_id(rdma_event_channel *channel, rdma_cm_id **id, void *context,
+		   enum rdma_port_space ps)
+{
+	return qpattr_id_create(channel, id, context, ps, 0);
+}
+
+int qpattr_id_create(rdma_event_channel *channel, rdma_cm_id **id, void *context,
+		     enum rdma_port_space ps, unsigned int flags)
+{
+	if (!id || (flags & ~static_cast<unsigned>(QPATTR_ID_NO_PATH)))
+		return refuse(EINVAL);
+	const call done;
+	const auto made = create_id(channel, {ps, usual_type(ps), context});
+	if (!made)
+		return refuse(made.why().code);
+	made.value()->put(identifier::no_path, flags & QPATTR_ID_NO_PATH);
+	*id = made.value();
+	done.succeeded();
+	return 0;
+}
+
+int rdma_destroy_id(rdma_cm_id *id)
+{
+	const call made;
+	if (!usable(id))
+		return refuse(EINVAL);
+	return made.finish(destroy(own(id)));
+}
+
+int rdma_migrate_id(rdma_cm_id *public_id, rdma_event_channel *channel)
+{
+	if (!usable(public_id))
+		return refuse(EINVAL);
+	const call made;
+	identifier &id = *own(public_id);
+	const bool synchronous = !channel;
+	if (synchronous) {
+		if (id.has(identifier::synchronous))
+			return refuse(EINVAL);
+		const auto opened = open_channel();
+		if (!opened)
+			return refuse(opened.why().code);
+		channel = opened.value();
+	}
+	// Requests that wait unread stay behind in the kernel: see event.cpp.
+	extras *more = stage_of(id) == stage::listening ? make_extras(id) : nullptr;
+	if (more)
+		more->left_channel = id.channel->fd;
+	if (const auto moved = move(id, channel); !moved) {
+		if (synchronous)
+			close_channel(channel);
+		return refuse(moved.why().code);
+	}
+	if (id.has(identifier::synchronous))
+		close_channel(id.channel);
+	id.channel = channel;
+	id.put(identifier::synchronous, synchronous);
+	made.succeeded();
+	return 0;
+}

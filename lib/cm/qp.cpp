@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: MIT
+#include "lib/cm/qp.hpp"
+
+#include <cerrno>
+
+#include "lib/cm/edge.hpp"
+#include "lib/cm/qp_moves.hpp"
+
+namespace qpattr::cm {
+namespace {
+
+// A queue of the caller's, or the id's, which is made where there is none yet.
+result<void> have_queues(identifier &id, ibv_qp_init_attr_ex &init) noexcept
+{
+	if (!init.recv_cq && !id.recv_cq)
+		if (const auto made = create_receive_cq(id, init.cap.max_recv_wr); !made)
+			return made;
+	if (!init.send_cq && !id.send_cq)
+		if (const auto made = create_send_cq(id, init.cap.max_send_wr); !made)
+			return made;
+	if (!init.recv_cq)
+		init.recv_cq = id.recv_cq;
+	if (!init.send_cq)
+		init.send_cq = id.send_cq;
+	// A QP without a queue: providers crash on it.
+	const bool needs = init.qp_type != IBV_QPT_XRC_RECV;
+	if (needs && (!init.send_cq || (!init.recv_cq && init.qp_type != IBV_QPT_XRC_SEND)))
+		return wrong(EINVAL);
+	return {};
+}
+
+result<ibv_qp *> make(identifier &id, ibv_qp_init_attr_ex &init) noexcept
+{
+	if (const auto queues = have_queues(id, init); !queues)
+		return queues.why();
+	if (!init.srq)
+		init.srq = id.srq;
+	errno = 0;
+	ibv_qp *qp = ibv_create_qp_ex(id.verbs, &init);
+	if (!qp)
+		return failure{errno > 0 ? errno : EINVAL, QPATTR_STAGE_COMMAND};
+	id.local_ece = ece_of(*qp);
+	const auto moved = init.qp_type == IBV_QPT_UD ? to_datagram_ready(id, *qp)
+						      : to_init(id, *qp);
+	if (!moved) {
+		ibv_destroy_qp(qp);
+		return moved.why();
+	}
+	return qp;
+}
+
+} // namespace
+
+result<void> create_qp(identifier &id, ibv_qp_init_attr_ex &init) noexcept
+{
+	if (!id.verbs || id.qp)
+		return wrong(EINVAL);
+	if (!(init.comp_mask & IBV_QP_INIT_ATTR_PD) || !init.pd) {
+		init.comp_mask |= IBV_QP_INIT_ATTR_PD;
+		init.pd = id.pd;
+	} else if (init.pd->context != id.verbs) {
+		return wrong(EINVAL);
+	}
+	if ((init.recv_cq && id.recv_cq_channel) || (init.send_cq && id.send_cq_channel))
+		return wrong(EINVAL);
+	const auto made = make(id, init);
+	if (!made) {
+		destroy_cqs(id);
+		return made.why();
+	}
+	id.pd = init.pd;
+	id.qp = made.value();
+	return {};
+}
+
+result<void> create_qp(identifier &id, ibv_pd *pd, ibv_qp_init_attr &init) noexcept
+{
+	ibv_qp_init_attr_ex wide{};
+	wide.qp_context = init.qp_context;
+	wide.send_cq = init.send_cq;
+	wide.recv_cq = init.recv_cq;
+	wide.srq = init.srq;
+	wide.cap = init.cap;
+	wide.qp_type = init.qp_type;
+	wide.sq_sig_all = init.sq_sig_all;
+	wide.comp_mask = IBV_QP_INIT_ATTR_PD;
+	wide.pd = pd;
+	const auto made = create_qp(id, wide);
+	if (!made)
+		return made;
+	init.send_cq = wide.send_cq;
+	init.recv_cq = wide.recv_cq;
+	init.srq = wide.srq;
+	init.cap = wide.cap;
+	return {};
+}
+
+} // namespace qpattr::cm
+
+using namespace qpattr::cm;
+
+int rdma_create_qp(rdma_cm_id *id, ibv_pd *pd, ibv_qp_init_attr *qp_init_attr)
+{
+	const call made;
+	if (!usable(id) || !qp_init_attr)
+		return refuse(EINVAL);
+	return made.finish(create_qp(*own(id), pd, *qp_init_attr));
+}
+
+int rdma_create_qp_ex(rdma_cm_id *id, ibv_qp_init_attr_ex *qp_init_attr)
+{
+	const call made;
+	if (!usable(id) || !qp_init_attr)
+		return refuse(EINVAL);
+	return made.finish(create_qp(*own(id), *qp_init_attr));
+}
+
+void rdma_destroy_qp(rdma_cm_id *id)
+{
+	if (!known(id) || !id->qp)
+		return;
+	ibv_destroy_qp(id->qp);
+	id->qp = nullptr;
+	destroy_cqs(*own(id));
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT
+// QPs and SRQs on an id, with the completion queues that come with them.
+#pragma once
+
+#include "lib/cm/identifier.hpp"
+#include "lib/result.hpp"
+
+namespace qpattr::cm {
+
+// rdma_create_qp_ex(). The caller's attributes get what was chosen for them: the
+// protection domain, completion queues, SRQ, and the sizes that the device gave.
+[[nodiscard]] result<void> create_qp(identifier &id, ibv_qp_init_attr_ex &init) noexcept;
+
+// rdma_create_qp(), with the older attributes.
+[[nodiscard]] result<void> create_qp(identifier &id, ibv_pd *pd, ibv_qp_init_attr &init) noexcept;
+
+// Completion queues of the id's own, where the caller gave none: of `entries`, with
+// a channel. Nothing is made for 0 entries.
+[[nodiscard]] result<void> create_receive_cq(identifier &id, std::uint32_t entries) noexcept;
+[[nodiscard]] result<void> create_send_cq(identifier &id, std::uint32_t entries) noexcept;
+void destroy_cqs(identifier &id) noexcept;
+
+} // namespace qpattr::cm
