@@ -73,6 +73,8 @@ result<rdma_event_channel *> open_channel() noexcept
 void close_channel(rdma_event_channel *channel) noexcept
 {
 	::close(channel->fd);
+	// Whoever still holds the pointer gets EBADF, not another file.
+	channel->fd = -1;
 	channels.give(channel);
 }
 

@@ -9,6 +9,8 @@ namespace {
 
 int errno_of(const rdma_cm_event &happened) noexcept
 {
+	if (happened.event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		return ENODEV;
 	if (happened.status < 0)
 		return -happened.status;
 	// A reason of the connection manager's, which is no errno.
@@ -17,10 +19,14 @@ int errno_of(const rdma_cm_event &happened) noexcept
 	return happened.status;
 }
 
-// Kernels from 6.1 on tell of an unreachable peer when its neighbour entry
-// changes, and the connection goes on.
-bool is_spurious(const identifier &id, const rdma_cm_event &happened) noexcept
+// Not what the call waits for: a bond's failover, the end of a timewait; and, from
+// kernels 6.1 on, an unreachable peer whose neighbour entry only changed, while the
+// connection goes on.
+bool is_beside(const identifier &id, const rdma_cm_event &happened) noexcept
 {
+	if (happened.event == RDMA_CM_EVENT_ADDR_CHANGE ||
+	    happened.event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
+		return true;
 	if (happened.event != RDMA_CM_EVENT_UNREACHABLE)
 		return false;
 	switch (stage_of(id)) {
@@ -54,7 +60,7 @@ result<void> complete(identifier &id) noexcept
 	for (;;) {
 		if (rdma_get_cm_event(id.channel, &id.event) != 0)
 			return failure{errno, QPATTR_STAGE_COMMAND};
-		if (!is_spurious(id, *id.event))
+		if (!is_beside(id, *id.event))
 			break;
 		drop_event(id);
 	}

@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstdlib>
+#include <fcntl.h>
 #include <new>
 #include <pthread.h>
 
@@ -17,7 +18,8 @@ namespace qpattr::cm {
 namespace {
 
 constinit std::atomic<device *> opened{nullptr};
-pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER; // never taken once a device is open
+// Never taken on the way of a connection once its device is open.
+pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 
 constexpr std::uint32_t no_index = 0xffffffffU;
 
@@ -144,6 +146,31 @@ device *device_of(const ibv_context *verbs) noexcept
 	while (dev && dev->verbs != verbs)
 		dev = dev->next;
 	return dev;
+}
+
+result<ibv_xrcd *> default_xrcd(const ibv_context *verbs) noexcept
+{
+	device *dev = device_of(verbs);
+	if (!dev)
+		return failure{EINVAL, QPATTR_STAGE_ARGUMENT};
+	pthread_mutex_lock(&opening);
+	ibv_xrcd *domain = dev->xrcd.load(std::memory_order_relaxed);
+	failure why{0, QPATTR_STAGE_NONE};
+	if (!domain) {
+		ibv_xrcd_init_attr wanted{};
+		wanted.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
+		wanted.fd = -1;
+		wanted.oflags = O_CREAT;
+		errno = 0;
+		domain = ibv_open_xrcd(dev->verbs, &wanted);
+		if (!domain)
+			why = {errno > 0 ? errno : EOPNOTSUPP, QPATTR_STAGE_COMMAND};
+		dev->xrcd.store(domain, std::memory_order_relaxed);
+	}
+	pthread_mutex_unlock(&opening);
+	if (!domain)
+		return why;
+	return domain;
 }
 
 bool is_ethernet(device &dev, std::uint8_t port) noexcept

@@ -21,6 +21,7 @@ struct device {
 	std::uint32_t index;		// the kernel's; a device that comes back has another
 	std::uint8_t max_responder_resources;
 	std::uint8_t max_initiator_depth;
+	std::atomic<ibv_xrcd *> xrcd;	// default_xrcd(); nullptr until one is wanted
 	std::atomic<std::uint8_t> layers[8]; // of the first ports; 0: not asked yet
 };
 
@@ -32,6 +33,9 @@ struct device {
 // The device that an id is on; nullptr where it has none, or verbs that are not
 // ours.
 [[nodiscard]] device *device_of(const ibv_context *verbs) noexcept;
+
+// The XRC domain of ids that bring none. EOPNOTSUPP where the device has no XRC.
+[[nodiscard]] result<ibv_xrcd *> default_xrcd(const ibv_context *verbs) noexcept;
 
 // Whether the port speaks Ethernet (RoCE, iWARP) rather than InfiniBand.
 [[nodiscard]] bool is_ethernet(device &dev, std::uint8_t port) noexcept;

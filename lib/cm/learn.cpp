@@ -17,6 +17,7 @@ constexpr unsigned max_paths = sizeof(route_reply{}.ib_route) / sizeof(route_rep
 
 constexpr sa_family_t af_ib = 27;
 constexpr std::uint16_t sockaddr_ib_len = 48;
+constexpr std::size_t gid_in_sockaddr_ib = 8;
 
 result<void> ask(const identifier &id, route_reply &reply) noexcept
 {
@@ -35,19 +36,36 @@ template <class From> void copy_address(sockaddr_storage &to, const From &from, 
 	std::memcpy(&to, &from, len < sizeof from ? len : sizeof from);
 }
 
-// The addresses of AF_IB.
-result<void> ask_addresses(const identifier &id, rdma_addr &to) noexcept
+// One of QUERY's two answers that are a pair of addresses.
+template <uapi::command Query>
+result<void> ask_pair(const identifier &id, sockaddr_storage &src, sockaddr_storage &dst) noexcept
 {
-	uapi::query_addr::reply reply{};
-	ucma::frame<uapi::query_addr> command{&reply};
+	typename Query::reply reply{};
+	ucma::frame<Query> command{&reply};
 	command.body.id = id.handle;
-	command.body.option = uapi::query_addr::option;
+	command.body.option = Query::option;
 	if (const auto told = tell(id, command); !told)
 		return told;
 	if (reply.src_size > sizeof reply.src_addr || reply.dst_size > sizeof reply.dst_addr)
 		return failure{EPROTO, QPATTR_STAGE_COMMAND};
-	copy_address(to.src_storage, reply.src_addr, reply.src_size);
-	copy_address(to.dst_storage, reply.dst_addr, reply.dst_size);
+	copy_address(src, reply.src_addr, reply.src_size);
+	copy_address(dst, reply.dst_addr, reply.dst_size);
+	return {};
+}
+
+// Of AF_IB: the addresses, and the GIDs, which the route has only once it is
+// resolved.
+result<void> ask_addresses(const identifier &id, rdma_addr &to) noexcept
+{
+	if (const auto asked = ask_pair<uapi::query_addr>(id, to.src_storage, to.dst_storage); !asked)
+		return asked;
+	sockaddr_storage src{};
+	sockaddr_storage dst{};
+	if (const auto asked = ask_pair<uapi::query_gid>(id, src, dst); !asked)
+		return asked;
+	rdma_ib_addr &ib = to.addr.ibaddr;
+	std::memcpy(&ib.sgid, reinterpret_cast<const char *>(&src) + gid_in_sockaddr_ib, sizeof ib.sgid);
+	std::memcpy(&ib.dgid, reinterpret_cast<const char *>(&dst) + gid_in_sockaddr_ib, sizeof ib.dgid);
 	return {};
 }
 
@@ -139,8 +157,13 @@ result<void> take_device(identifier &id, const route_reply &reply,
 		id.pd = dev.pd;
 	id.port_num = reply.port_num;
 	rdma_ib_addr &ib = id.route.addr.addr.ibaddr;
-	std::memcpy(&ib.sgid, reply.ib_route[0].sgid, sizeof ib.sgid);
-	std::memcpy(&ib.dgid, reply.ib_route[0].dgid, sizeof ib.dgid);
+	if (addresses.src_storage.ss_family == af_ib) {
+		ib.sgid = addresses.addr.ibaddr.sgid;
+		ib.dgid = addresses.addr.ibaddr.dgid;
+	} else {
+		std::memcpy(&ib.sgid, reply.ib_route[0].sgid, sizeof ib.sgid);
+		std::memcpy(&ib.dgid, reply.ib_route[0].dgid, sizeof ib.dgid);
+	}
 	ib.pkey = has_pkey(dev, reply.port_num, addresses) ? reply.ib_route[0].pkey : 0;
 	return {};
 }

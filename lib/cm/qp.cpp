@@ -3,6 +3,7 @@
 
 #include <cerrno>
 
+#include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
 #include "lib/cm/qp_moves.hpp"
 
@@ -31,6 +32,14 @@ result<void> have_queues(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 
 result<ibv_qp *> make(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 {
+	if (init.qp_type == IBV_QPT_XRC_RECV &&
+	    !((init.comp_mask & IBV_QP_INIT_ATTR_XRCD) && init.xrcd)) {
+		const auto domain = default_xrcd(id.verbs);
+		if (!domain)
+			return domain.why();
+		init.xrcd = domain.value();
+		init.comp_mask |= IBV_QP_INIT_ATTR_XRCD;
+	}
 	if (const auto queues = have_queues(id, init); !queues)
 		return queues.why();
 	if (!init.srq)

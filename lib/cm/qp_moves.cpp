@@ -29,6 +29,33 @@ result<void> ask(const identifier &id, ibv_qp_state state, ibv_qp_attr &attr, in
 	return {};
 }
 
+struct move_to {
+	ibv_qp_attr attr;
+	int mask;
+};
+
+// By way of INIT, whose answer is another one now than when the QP was made:
+// access flags and P_Key follow the connection. Both may be given with RTR as
+// well, which saves a call into the driver.
+result<void> to_rtr(const identifier &id, ibv_qp &qp, move_to init, move_to rtr) noexcept
+{
+	constexpr int known = IBV_QP_STATE | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX;
+	constexpr int carried = IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX;
+	if (qp.state == IBV_QPS_INIT && !(init.mask & ~known) &&
+	    init.attr.port_num == id.port_num && (rtr.mask & IBV_QP_STATE)) {
+		move_to both = rtr;
+		both.attr.qp_access_flags = init.attr.qp_access_flags;
+		both.attr.pkey_index = init.attr.pkey_index;
+		both.mask |= init.mask & carried;
+		if (modify(qp, both.attr, both.mask))
+			return {};
+		// A driver that does not like it together.
+	}
+	if (const auto moved = modify(qp, init.attr, init.mask); !moved)
+		return moved;
+	return modify(qp, rtr.attr, rtr.mask);
+}
+
 void keep_to_link_layer(const identifier &id, int &mask) noexcept
 {
 	if (!(mask & ethernet_bits))
@@ -52,16 +79,18 @@ result<void> to_init(const identifier &id, ibv_qp &qp) noexcept
 result<void> to_ready(const identifier &id, ibv_qp &qp, int responder_resources,
 		      int initiator_depth) noexcept
 {
-	if (const auto moved = to_init(id, qp); !moved)
-		return moved;
+	ibv_qp_attr init{};
 	ibv_qp_attr attr{};
+	int init_mask;
 	int mask;
+	if (const auto asked = ask(id, IBV_QPS_INIT, init, init_mask); !asked)
+		return asked;
 	if (const auto asked = ask(id, IBV_QPS_RTR, attr, mask); !asked)
 		return asked;
 	if (responder_resources != kernels_own)
 		attr.max_dest_rd_atomic = static_cast<std::uint8_t>(responder_resources);
 	keep_to_link_layer(id, mask);
-	if (const auto moved = modify(qp, attr, mask); !moved)
+	if (const auto moved = to_rtr(id, qp, {init, init_mask}, {attr, mask}); !moved)
 		return moved;
 	if (const auto asked = ask(id, IBV_QPS_RTS, attr, mask); !asked)
 		return asked;

@@ -2,6 +2,7 @@
 // Shared receive queues on an id.
 #include <cerrno>
 
+#include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
 #include "lib/cm/qp.hpp"
 
@@ -19,14 +20,10 @@ bool is_xrc(const ibv_srq_init_attr_ex &init) noexcept
 result<void> have_xrc_parts(identifier &id, ibv_srq_init_attr_ex &init) noexcept
 {
 	if (!(init.comp_mask & IBV_SRQ_INIT_ATTR_XRCD) || !init.xrcd) {
-		ibv_xrcd_init_attr domain{};
-		domain.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
-		domain.fd = -1;
-		domain.oflags = 0100; // O_CREAT
-		errno = 0;
-		init.xrcd = ibv_open_xrcd(id.verbs, &domain);
-		if (!init.xrcd)
-			return failure{errno > 0 ? errno : EOPNOTSUPP, QPATTR_STAGE_COMMAND};
+		const auto domain = default_xrcd(id.verbs);
+		if (!domain)
+			return domain.why();
+		init.xrcd = domain.value();
 		init.comp_mask |= IBV_SRQ_INIT_ATTR_XRCD;
 	}
 	if (!(init.comp_mask & IBV_SRQ_INIT_ATTR_CQ) || !init.cq) {
