@@ -6,7 +6,9 @@ from collections import defaultdict
 from statistics import median
 
 # What qpattr promises (docs/ARCHITECTURE.md).
-COMMANDS = 16  # rdma_cm commands of a client connection
+# rdma_cm commands of a client connection. The public struct shows the path of an id
+# that has a route, so the C names have to ask for it; the C++ layer does not show it.
+COMMANDS = {"async": 17, "sync": 17, "c++": 16}
 SETUP = 60  # the library's own system calls that a process makes once
 AIM = 1.2  # x stock's connections a second; the limit is to be ahead
 BYTES = 480  # heap an id
@@ -85,8 +87,9 @@ def commands(rows, limits):
         for at in range(0, len(names), 6):
             print("      " + ", ".join(names[at:at + 6]))
         if who == "qpattr":
-            print(f"    limit {COMMANDS}: "
-                  f"{limits(f'{mode}: {len(names)} commands', len(names) <= COMMANDS)}")
+            most = COMMANDS[mode]
+            print(f"    limit {most}: "
+                  f"{limits(f'{mode}: {len(names)} commands', len(names) <= most)}")
     for mode in ("async", "sync", "c++"):
         if ("qpattr", mode, "2") not in rows.commands:
             limits(f"qpattr, {mode}: no connection was traced", False)
@@ -182,7 +185,7 @@ def rate_verdict(rows, mode):
 
 def memory(rows, limits):
     print("\nBytes of an id")
-    print(f"{'':34}{'its allocation':>15}{'heap an id':>12}{'x stock':>9}{'resolved':>10}")
+    print(f"{'':34}{'to the next':>15}{'heap an id':>12}{'x stock':>9}{'resolved':>10}")
     for who in rows.who:
         size, growth = rows.memory[who, "created"]
         print(f"  {NAMES[who]:32}{size:15}{growth:12.1f}"

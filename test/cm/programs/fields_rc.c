@@ -44,7 +44,6 @@ static void connect_and_leave(struct rdma_event_channel *channel, struct rdma_cm
 		pointer_text(qp.recv_cq).s);
 	meet("listening");
 	CALL(rdma_connect(id, question ? &param : NULL));
-	SETTLE(id);
 	EVENT(channel, id);
 	meet("established");
 	CALL(rdma_disconnect(id));
