@@ -47,6 +47,7 @@ enum qpattr_id_flags {
  *     space
  *   - EACCES: the channel was opened before a fork, an exec or a change of
  *     credentials
+ *   - EBADF: the channel's descriptor was closed
  *   - ENOMEM, and what opening a channel gives (channel == NULL): see
  *     qpattr_device_open()
  *

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/cm/live.hpp"
+#include "lib/cm/uncancelled.hpp"
 #include "lib/say.hpp"
 #include "lib/ucma/device.hpp"
 
@@ -56,6 +57,7 @@ result<int> open_descriptor() noexcept
 
 result<rdma_event_channel *> open_channel() noexcept
 {
+	const uncancelled held;
 	rdma_event_channel *channel = channels.take();
 	if (!channel)
 		return failure{ENOMEM, QPATTR_STAGE_OPEN};
@@ -72,6 +74,7 @@ result<rdma_event_channel *> open_channel() noexcept
 
 void close_channel(rdma_event_channel *channel) noexcept
 {
+	const uncancelled held;
 	::close(channel->fd);
 	// Whoever still holds the pointer gets EBADF, not another file.
 	channel->fd = -1;

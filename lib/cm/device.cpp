@@ -8,6 +8,7 @@
 #include <pthread.h>
 
 #include "lib/cm/edge.hpp"
+#include "lib/cm/uncancelled.hpp"
 
 #include <rdma/rdma_cma.h>
 
@@ -20,6 +21,34 @@ namespace {
 constinit std::atomic<device *> opened{nullptr};
 // Never taken on the way of a connection once its device is open.
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+pthread_once_t prepared = PTHREAD_ONCE_INIT;
+
+void lock() noexcept
+{
+	pthread_mutex_lock(&opening);
+}
+
+void unlock() noexcept
+{
+	pthread_mutex_unlock(&opening);
+}
+
+// A child that is forked while another thread opens a device must not find the
+// lock held by nobody.
+class opening_lock {
+public:
+	opening_lock() noexcept
+	{
+		pthread_once(&prepared, [] { pthread_atfork(lock, unlock, unlock); });
+		lock();
+	}
+	~opening_lock() { unlock(); }
+	opening_lock(const opening_lock &) = delete;
+	opening_lock &operator=(const opening_lock &) = delete;
+
+private:
+	uncancelled held_;
+};
 
 constexpr std::uint32_t no_index = 0xffffffffU;
 
@@ -92,16 +121,11 @@ result<device *> open_verbs(ibv_device *found) noexcept
 // that makes each opened once.
 class present {
 public:
-	present() noexcept
-	{
-		pthread_mutex_lock(&opening);
-		list_ = ibv_get_device_list(&count_);
-	}
+	present() noexcept : list_{ibv_get_device_list(&count_)} {}
 	~present()
 	{
 		if (list_)
 			ibv_free_device_list(list_);
-		pthread_mutex_unlock(&opening);
 	}
 	present(const present &) = delete;
 	present &operator=(const present &) = delete;
@@ -123,8 +147,9 @@ public:
 	}
 
 private:
-	ibv_device **list_ = nullptr;
+	opening_lock locked_; // before the list is asked for
 	int count_ = 0;
+	ibv_device **list_;
 };
 
 } // namespace
@@ -153,7 +178,7 @@ result<ibv_xrcd *> default_xrcd(const ibv_context *verbs) noexcept
 	device *dev = device_of(verbs);
 	if (!dev)
 		return failure{EINVAL, QPATTR_STAGE_ARGUMENT};
-	pthread_mutex_lock(&opening);
+	const opening_lock locked;
 	ibv_xrcd *domain = dev->xrcd.load(std::memory_order_relaxed);
 	failure why{0, QPATTR_STAGE_NONE};
 	if (!domain) {
@@ -167,7 +192,6 @@ result<ibv_xrcd *> default_xrcd(const ibv_context *verbs) noexcept
 			why = {errno > 0 ? errno : EOPNOTSUPP, QPATTR_STAGE_COMMAND};
 		dev->xrcd.store(domain, std::memory_order_relaxed);
 	}
-	pthread_mutex_unlock(&opening);
 	if (!domain)
 		return why;
 	return domain;
@@ -178,6 +202,7 @@ bool is_ethernet(device &dev, std::uint8_t port) noexcept
 	const bool kept = port < sizeof dev.layers / sizeof dev.layers[0];
 	std::uint8_t layer = kept ? dev.layers[port].load(std::memory_order_relaxed) : 0;
 	if (!layer) {
+		const uncancelled held;
 		ibv_port_attr attributes{};
 		if (ibv_query_port(dev.verbs, port, &attributes) != 0)
 			return false;

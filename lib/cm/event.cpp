@@ -8,6 +8,7 @@
 
 #include "lib/cm/acks.hpp"
 #include "lib/cm/edge.hpp"
+#include "lib/cm/uncancelled.hpp"
 #include "lib/cm/groups.hpp"
 #include "lib/cm/live.hpp"
 
@@ -130,6 +131,8 @@ result<event_record *> next_event(rdma_event_channel &channel) noexcept
 			events.give(happened);
 			return read.why();
 		}
+		// Nobody else would ever acknowledge it.
+		const uncancelled held;
 		if (!take_owner(*happened)) {
 			events.give(happened);
 			continue;

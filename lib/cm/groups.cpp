@@ -6,6 +6,7 @@
 #include "lib/cm/acks.hpp"
 #include "lib/cm/complete.hpp"
 #include "lib/cm/edge.hpp"
+#include "lib/cm/uncancelled.hpp"
 #include "lib/cm/extras.hpp"
 #include "lib/cm/learn.hpp"
 #include "lib/cm/live.hpp"
@@ -106,6 +107,7 @@ result<void> leave(identifier &id, const sockaddr *address) noexcept
 	const auto len = address_len(address);
 	if (!len)
 		return wrong(EINVAL);
+	const uncancelled held;
 	extras *more = extras_of(id);
 	group *left = more ? take(*more, address, len) : nullptr;
 	if (!left)

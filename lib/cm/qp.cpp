@@ -5,6 +5,7 @@
 
 #include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
+#include "lib/cm/uncancelled.hpp"
 #include "lib/cm/qp_moves.hpp"
 
 namespace qpattr::cm {
@@ -72,6 +73,7 @@ result<void> create_qp(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 	}
 	if ((init.recv_cq && id.recv_cq_channel) || (init.send_cq && id.send_cq_channel))
 		return wrong(EINVAL);
+	const uncancelled held;
 	const auto made = make(id, init);
 	if (!made) {
 		destroy_cqs(id);
@@ -128,6 +130,7 @@ void rdma_destroy_qp(rdma_cm_id *id)
 {
 	if (!known(id) || !id->qp)
 		return;
+	const uncancelled held;
 	ibv_destroy_qp(id->qp);
 	id->qp = nullptr;
 	destroy_cqs(*own(id));

@@ -4,6 +4,7 @@
 #include "lib/cm/connection.hpp"
 #include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
+#include "lib/cm/uncancelled.hpp"
 #include "lib/query.hpp"
 
 namespace qpattr::cm {
@@ -15,6 +16,7 @@ constexpr int ethernet_bits = 7 << 21;
 // ibv_modify_qp() answers an errno, or -1 and sets it.
 result<void> modify(ibv_qp &qp, ibv_qp_attr &attr, int mask) noexcept
 {
+	const uncancelled held;
 	const int refused = ibv_modify_qp(&qp, &attr, mask);
 	if (refused)
 		return failure{refused > 0 ? refused : errno, QPATTR_STAGE_COMMAND};

@@ -4,6 +4,7 @@
 
 #include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
+#include "lib/cm/uncancelled.hpp"
 #include "lib/cm/qp.hpp"
 
 #include <rdma/rdma_verbs.h>
@@ -45,6 +46,7 @@ result<void> create(identifier &id, ibv_srq_init_attr_ex &init) noexcept
 	} else if (!init.pd->context) {
 		return wrong(EINVAL);
 	}
+	const uncancelled held;
 	if (is_xrc(init))
 		if (const auto parts = have_xrc_parts(id, init); !parts)
 			return parts;
@@ -96,6 +98,7 @@ void rdma_destroy_srq(rdma_cm_id *id)
 {
 	if (!known(id) || !id->srq)
 		return;
+	const uncancelled held;
 	ibv_destroy_srq(id->srq);
 	id->srq = nullptr;
 	// An XRC SRQ's own queue; a QP's goes with the QP.

@@ -14,10 +14,11 @@
  *
  * What all functions have in common, and their comments do not repeat:
  *
- * Arguments. A pointer must not be NULL unless its text says so: -1 and EINVAL
- * (librdmacm crashes). Functions that return nothing do nothing then. Addresses
- * are AF_INET, AF_INET6 or AF_IB, and as long as their family says. Outputs come
- * to be written on success only.
+ * Arguments. A pointer must not be NULL unless its text says so, and an id must be
+ * one that lives: -1 and EINVAL for NULL, for an id that was destroyed and for one
+ * that is not of this library (librdmacm crashes). Functions that return nothing do
+ * nothing then. Addresses are AF_INET, AF_INET6 or AF_IB, and as long as their
+ * family says. Outputs are written on success only.
  *
  * Kernel. The device /dev/infiniband/rdma_cm, ABI version 4, kernels from 5.10.
  * 'Kernel:' names the commands (RDMA_USER_CM_CMD_...) that a function sends. An
@@ -27,18 +28,22 @@
  * an event tells the outcome. Synchronous ids (made with a NULL channel) wait
  * inside the call for that event and leave it in id->event; if it tells of a
  * failure, the call returns -1 and errno is made of its status: the error if it
- * is negative, ECONNREFUSED for RDMA_CM_EVENT_REJECTED, else the status itself.
+ * is negative, ECONNREFUSED for RDMA_CM_EVENT_REJECTED, ENODEV for
+ * RDMA_CM_EVENT_DEVICE_REMOVAL, else the status itself. Signals and cancellation end
+ * the wait as they end rdma_get_cm_event(), which is the only other cancellation
+ * point.
  *
  * Return. 0, or -1 with errno, or a pointer, or NULL with errno, unless the text
  * says otherwise.
  *
  * errno. Those of the text, and of all functions that send a command:
- *   - EINVAL: the id is in a state that does not allow the call
- *   - ENOENT: the id is being destroyed by another thread
+ *   - EINVAL: the id is in a state that does not allow the call, or its channel
+ *     is not the one it was made on or migrated to
+ *   - ENOENT: the kernel does not know the id (any more)
  *   - ENXIO: the device of the id was removed; destroy the id
  *   - EACCES: the channel was opened before a fork, an exec or a change of
  *     credentials: the kernel serves only who opened it. Open a new one
- *   - EBADF: the channel's descriptor was closed
+ *   - EBADF: the channel's descriptor was closed, or is not open for writing
  *   - EPROTO: the kernel's reply has impossible lengths
  *   - ENOMEM: no memory, here or in the kernel
  *
@@ -47,7 +52,8 @@
  * Fork. A child cannot use its parent's channels and ids, and must not destroy
  * them; it may make its own. While it keeps the descriptors open, the parent's
  * connections outlive the parent. Signals. No function is safe in a handler.
- * Waiting for an event ends with EINTR if a handler without SA_RESTART ran.
+ * Waiting for an event ends with EINTR if a handler without SA_RESTART ran; waiting
+ * for acknowledgements does not end. errno is untouched on success.
  *
  * Source: the manual pages rdma_cm(7) and rdma_*(3), librdmacm's public headers
  * and visible behaviour, <rdma/rdma_user_cm.h>. Since qpattr 0.1, and librdmacm

@@ -34,7 +34,8 @@ extern "C" {
  * Ownership: the id's, to be destroyed by rdma_destroy_qp().
  *
  * errno:
- *   - EINVAL: the id has no device, has a QP, or pd is another device's
+ *   - EINVAL: the id has no device, has a QP, or pd is another device's; or the
+ *     connection is past the state in which the kernel tells INIT's attributes
  *   - those of ibv_create_qp(3), ibv_create_cq(3) and ibv_modify_qp(3)
  */
 QPATTR_RDMA_EXPORT int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
@@ -92,15 +93,16 @@ QPATTR_RDMA_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_at
  *
  * @param id          with a resolved route
  * @param conn_param  copied; may be NULL: no private data, as many RDMA reads as
- *                    possible, 7 retries of each kind. For datagrams and for QPs
- *                    of the program's own it must be given. Private data of at
- *                    most 56 bytes (UD 180; AF_IB 92 and 216).
+ *                    possible, 7 retries of each kind. With an RC QP of the
+ *                    program's own it must be given, for its number. Private data
+ *                    of at most 56 bytes (UD 180; AF_IB 92 and 216).
  *
  * No answer takes the kernel 70 to 100 s to notice. iWARP: this side must send
  * the first message.
  *
  * errno:
- *   - EINVAL: no resolved route, or too much private data
+ *   - EINVAL: no resolved route, a connection was begun before, too much private
+ *     data, or more responder_resources or initiator_depth than the device has
  *   - ECONNREFUSED (synchronous): rejected, or nobody listens
  *   - ETIMEDOUT (synchronous): no answer
  */
@@ -116,8 +118,8 @@ QPATTR_RDMA_EXPORT int rdma_connect(struct rdma_cm_id *id, struct rdma_conn_para
  * @param id  without a QP of the library's
  *
  * errno:
- *   - EINVAL: id->qp is set, or there was no CONNECT_RESPONSE: refused here, as
- *     the kernel would end the connection. Also on iWARP.
+ *   - EINVAL: id->qp is set, there was no CONNECT_RESPONSE, or it was done already:
+ *     refused here, as the kernel would end the connection. Also on iWARP.
  */
 QPATTR_RDMA_EXPORT int rdma_establish(struct rdma_cm_id *id);
 
@@ -133,7 +135,7 @@ QPATTR_RDMA_EXPORT int rdma_establish(struct rdma_cm_id *id);
  *                 lets nothing through.
  *
  * errno:
- *   - EINVAL: listening already, or connected
+ *   - EINVAL: listening already, connecting or connected
  *   - EADDRINUSE: another id listens there
  */
 QPATTR_RDMA_EXPORT int rdma_listen(struct rdma_cm_id *id, int backlog);
@@ -142,7 +144,7 @@ QPATTR_RDMA_EXPORT int rdma_listen(struct rdma_cm_id *id, int backlog);
  * Waits for the next request to a synchronous listener. A listener made by
  * rdma_create_ep() with QP attributes gives the new id a QP.
  *
- * Kernel: GET_EVENT, and what rdma_create_qp() sends.
+ * Kernel: GET_EVENT, QUERY_ROUTE, MIGRATE_ID, and what rdma_create_qp() sends.
  *
  * @param listen  synchronous, and listening
  * @param id      [out] the new id, synchronous too. Its 'event' is the request
@@ -153,7 +155,8 @@ QPATTR_RDMA_EXPORT int rdma_listen(struct rdma_cm_id *id, int backlog);
  * errno:
  *   - EINVAL: listen is asynchronous, or does not listen
  *   - EINTR: a signal handler ran
- *   - those of rdma_create_qp()
+ *   - those of rdma_create_event_channel() and rdma_create_qp(): the request is lost,
+ *     the peer is refused
  */
 QPATTR_RDMA_EXPORT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_cm_id **id);
 
@@ -164,15 +167,17 @@ QPATTR_RDMA_EXPORT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_c
  *
  * @param id          that a CONNECT_REQUEST brought
  * @param conn_param  copied; may be NULL: what the request asks for, as far as
- *                    the device goes, and no private data. For datagrams and QPs
- *                    of the program's own it must be given. At most 196 bytes of
- *                    private data (UD 136).
+ *                    the device goes, and no private data. With a QP of the
+ *                    program's own it must be given, for its number. At most 196
+ *                    bytes of private data (UD 136).
  *
  * May point into the request's event, if that is not acknowledged yet.
  *
  * errno:
- *   - EINVAL: not a request, answered already, or too much private data: refused
- *     here, as the kernel would end the connection
+ *   - EINVAL: not a request, answered already, too much private data, or more
+ *     responder_resources or initiator_depth than the device has: refused here, as
+ *     the kernel would end the connection. What was wrong with the parameters may
+ *     be put right and tried again.
  *   - EINVAL: the peer gave up meanwhile; destroy the id
  *   - those of ibv_modify_qp(3)
  */
@@ -184,13 +189,16 @@ QPATTR_RDMA_EXPORT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param
  *
  * Kernel: REJECT.
  *
- * @param id                not established; only good to be destroyed afterwards
- * @param private_data      for the peer; copied; may be NULL if the length is 0
+ * @param id                with a request, or (active, own QP) CONNECT_RESPONSE;
+ *                          only good to be destroyed afterwards
+ * @param private_data      for the peer; copied; NULL: none, whatever the length
  * @param private_data_len  0 to 148 bytes (UD 136)
  *
  * errno:
  *   - EINVAL: nothing to refuse, established, or too much private data (the
  *     request then still waits for an answer)
+ *   - EINVAL: accepted, or connecting: refused here, as rdma_destroy_id() would then
+ *     wait for a minute and more. Destroy the id instead.
  */
 QPATTR_RDMA_EXPORT int rdma_reject(struct rdma_cm_id *id, const void *private_data,
 				   uint8_t private_data_len);
@@ -234,6 +242,8 @@ QPATTR_RDMA_EXPORT int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type ev
  *
  * errno:
  *   - EINVAL: never asked for a connection
+ *   - EINVAL (synchronous): listening, connecting, or it came to nothing: there is no
+ *     DISCONNECTED to wait for
  */
 QPATTR_RDMA_EXPORT int rdma_disconnect(struct rdma_cm_id *id);
 
@@ -245,7 +255,9 @@ QPATTR_RDMA_EXPORT int rdma_disconnect(struct rdma_cm_id *id);
  *
  * @param id            [out] a synchronous id, ready for rdma_connect() or
  *                      rdma_listen(); rdma_migrate_id() makes it asynchronous
- * @param res           the answer; its first entry is used
+ * @param res           the answer; its first entry is used. ai_route, if given, is
+ *                      the route; ai_connect goes before the private data of
+ *                      rdma_connect().
  * @param pd            may be NULL: the device's default one
  * @param qp_init_attr  may be NULL: no QP. [in, out] as for rdma_create_qp(). Of
  *                      a passive id it is kept for the QPs that
@@ -253,7 +265,10 @@ QPATTR_RDMA_EXPORT int rdma_disconnect(struct rdma_cm_id *id);
  *
  * Ownership: the caller's, to be given to rdma_destroy_ep().
  *
- * errno: those of the functions that it stands for
+ * errno: those of the functions that it stands for; nothing is left behind
+ *   - EINVAL: the address that it needs (active: ai_dst_addr, passive: ai_src_addr)
+ *     is missing
+ *   - EFAULT: ai_route_len without ai_route
  */
 QPATTR_RDMA_EXPORT int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res,
 				      struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr);

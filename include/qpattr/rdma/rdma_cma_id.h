@@ -31,6 +31,7 @@ extern "C" {
  *   - EPROTONOSUPPORT: the kernel speaks another ABI version than 4
  *   - EACCES, EPERM: no permission on the node
  *   - EMFILE, ENFILE: out of descriptors
+ *   - ENOMEM: no memory
  */
 QPATTR_RDMA_EXPORT struct rdma_event_channel *rdma_create_event_channel(void);
 
@@ -39,24 +40,30 @@ QPATTR_RDMA_EXPORT struct rdma_event_channel *rdma_create_event_channel(void);
  *
  * Kernel: none; closes the descriptor, and with it whatever ids are left there.
  *
- * @param channel  may be NULL: nothing happens. Its ids must be destroyed and its
- *                 events acknowledged before. No thread may wait on it: closing
- *                 does not wake it.
+ * @param channel  may be NULL, or destroyed already: nothing happens. Its ids must
+ *                 be destroyed and its events acknowledged before. No thread may
+ *                 wait on it: closing does not wake it. One that the program made
+ *                 itself must be heap memory: it is freed.
  */
 QPATTR_RDMA_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *channel);
 
 /**
  * Takes the next event from a channel, waiting for one if there is none.
  *
- * Kernel: GET_EVENT; for some events QUERY and INIT_QP_ATTR. It waits unless
- * O_NONBLOCK is set on channel->fd.
+ * Kernel: GET_EVENT; QUERY_ROUTE for ADDR_RESOLVED, ROUTE_RESOLVED and
+ * CONNECT_REQUEST, INIT_QP_ATTR and ACCEPT as below. It waits unless O_NONBLOCK is
+ * set on channel->fd.
  *
  * A connection whose QP the library made is brought up in here: the QP is moved
  * to RTS when the peer's response comes and the event becomes ESTABLISHED; a QP
  * is attached to its multicast group. If that fails the event tells so.
  *
- * @param channel  where to look
+ * @param channel  where to look; also one that the program made itself, of an open
+ *                 descriptor of the device
  * @param event    [out] the event
+ *
+ * An event that is nobody's (its id was destroyed, or none of this library had it)
+ * is passed over; so is a request for which no id can be made, and its peer refused.
  *
  * Ownership: the event and its private data are the library's until
  * rdma_ack_cm_event(), which must follow each success. The id of a
@@ -65,8 +72,10 @@ QPATTR_RDMA_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *ch
  * errno:
  *   - EAGAIN: no event, and the descriptor is non-blocking
  *   - EINTR: a signal handler ran
+ *   - EPROTO, ENODATA: the descriptor is not the device
  *
- * Threads: several may wait on one channel. A cancellation point.
+ * Threads: several may wait on one channel. A cancellation point: who is cancelled
+ * while waiting has taken no event.
  */
 QPATTR_RDMA_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 					 struct rdma_cm_event **event);
@@ -80,7 +89,7 @@ QPATTR_RDMA_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
  *               afterwards; its id is not. Not for id->event.
  *
  * errno:
- *   - EINVAL: event is NULL
+ *   - EINVAL: event is NULL, acknowledged already, or not of rdma_get_cm_event()
  */
 QPATTR_RDMA_EXPORT int rdma_ack_cm_event(struct rdma_cm_event *event);
 
@@ -110,7 +119,7 @@ QPATTR_RDMA_EXPORT const char *rdma_event_str(enum rdma_cm_event_type event);
  * live as long.
  *
  * errno:
- *   - EINVAL: ps is none of the four
+ *   - EINVAL: ps is none of the four (and nothing was made)
  *   - with a NULL channel those of rdma_create_event_channel()
  */
 QPATTR_RDMA_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id,
@@ -127,7 +136,10 @@ QPATTR_RDMA_EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct
  * @param id  its QP and SRQ must be destroyed before
  *
  * Waits until every event of the id that was taken is acknowledged: who calls it
- * between taking and acknowledging such an event waits for ever.
+ * between taking and acknowledging such an event waits for ever. With QPATTR_DEBUG=1
+ * in the environment a line on standard error tells of it after 2 s.
+ *
+ * On failure the id is as it was.
  *
  * Threads: no other may use the id. id->event is gone, too.
  */
@@ -144,10 +156,13 @@ QPATTR_RDMA_EXPORT int rdma_destroy_id(struct rdma_cm_id *id);
  * On success id->channel is the new one, and id->event NULL. Waits until the
  * events of the id that were taken are acknowledged. A thread that already waits
  * on either channel is not woken by the moved events. Requests that a listener
- * has not read go along, but the ids they bring stay on the old channel's
- * descriptor: move those, too.
+ * has not read go along; the kernel leaves the ids that they bring on the old
+ * channel's descriptor, and reading them moves those, too: keep it open so long.
  *
  * errno:
+ *   - EINVAL: channel is NULL and the id is synchronous already
+ *   - EBADF: the new channel's descriptor is closed
+ *   - ENOENT: the old one's is
  *   - with a NULL channel those of rdma_create_event_channel()
  *
  * Threads: no other may use the id or take events from its old channel.
@@ -163,13 +178,14 @@ QPATTR_RDMA_EXPORT int rdma_migrate_id(struct rdma_cm_id *id, struct rdma_event_
  * @param level    RDMA_OPTION_ID or RDMA_OPTION_IB
  * @param optname  one of the level's; the enums tell type, unit and the latest
  *                 time to set it
- * @param optval   the value; copied
+ * @param optval   the value; copied. NULL is EFAULT.
  * @param optlen   its size in bytes: exactly the type's, for paths a multiple of
  *                 sizeof(struct ibv_path_data)
  *
  * errno:
  *   - EINVAL: optlen does not fit, too late for this option, ACK_TIMEOUT on an id
  *     that is not RC (or XRC's sending side), or no usable path
+ *   - EFAULT: optval is NULL
  *   - ENOSYS: the kernel knows no such level or option
  */
 QPATTR_RDMA_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
@@ -187,7 +203,8 @@ QPATTR_RDMA_EXPORT int rdma_set_option(struct rdma_cm_id *id, int level, int opt
  * @param arg     any value, for event->param.arg
  *
  * errno:
- *   - EINVAL: another event, or a kernel before 7.2
+ *   - EINVAL: another event
+ *   - ENOSYS: the kernel is older than 7.2
  *
  * Since: librdmacm 65.0.
  */
@@ -221,16 +238,16 @@ static inline struct sockaddr *rdma_get_peer_addr(struct rdma_cm_id *id)
  *
  * Kernel: none.
  *
- * @param id  the id; NULL gives 0
- * @return big-endian; 0 if the id is not bound, or of another family. errno is
- *         untouched.
+ * @param id  the id; NULL and what is no id give 0
+ * @return big-endian; 0 if the id is not bound. Of AF_IB the low 16 bits of the
+ *         service id. errno is untouched.
  */
 QPATTR_RDMA_EXPORT __be16 rdma_get_src_port(struct rdma_cm_id *id);
 
 /**
  * The peer's port; otherwise as rdma_get_src_port().
  *
- * @param id  the id; NULL gives 0
+ * @param id  the id; NULL and what is no id give 0
  * @return big-endian; 0 if there is no peer
  */
 QPATTR_RDMA_EXPORT __be16 rdma_get_dst_port(struct rdma_cm_id *id);
@@ -245,11 +262,12 @@ QPATTR_RDMA_EXPORT __be16 rdma_get_dst_port(struct rdma_cm_id *id);
  * Ownership: the array is the caller's, to be given to rdma_free_devices(). The
  * contexts are the library's, stay open, and are the ones that ids have.
  *
- * @return an array with a NULL behind the last, or NULL
+ * @return an array with a NULL behind the last, or NULL. A device that cannot be
+ *         opened is left out, so the array may be empty.
  *
  * errno:
- *   - ENODEV: there is no device
- *   - those of ibv_open_device(3)
+ *   - ENODEV: libibverbs cannot list devices
+ *   - ENOMEM: no memory
  */
 QPATTR_RDMA_EXPORT struct ibv_context **rdma_get_devices(int *num_devices);
 

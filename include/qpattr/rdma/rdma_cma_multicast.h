@@ -31,7 +31,8 @@ extern "C" {
  * rdma_destroy_id().
  *
  * errno:
- *   - EINVAL: the id has no device, or is not for datagrams
+ *   - EINVAL: the id has no device, or is not for datagrams; addr is of no known
+ *     family
  *   - ENOTSUP (524 as the kernel spells it): an IPv6 group on RoCE v2
  */
 QPATTR_RDMA_EXPORT int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
@@ -60,14 +61,15 @@ QPATTR_RDMA_EXPORT int rdma_join_multicast_ex(struct rdma_cm_id *id,
 /**
  * Leaves a group, also one whose join is not done yet.
  *
- * Kernel: LEAVE_MCAST. Waits until the join's events that were taken are
- * acknowledged. What was received before may still complete afterwards.
+ * Kernel: LEAVE_MCAST; id->qp is detached from the group. Waits until the join's
+ * events that were taken are acknowledged. What was received before may still complete afterwards.
  *
  * @param id    the id
- * @param addr  the group, as it was given to the join
+ * @param addr  the group, as it was given to the join; of several joins the last
  *
  * errno:
  *   - EADDRNOTAVAIL: the id did not join that group
+ *   - EINVAL: addr is of no known family
  */
 QPATTR_RDMA_EXPORT int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr);
 

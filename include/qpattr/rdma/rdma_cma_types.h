@@ -243,10 +243,10 @@ struct rdma_cm_event {
 /* ai_flags of rdma_getaddrinfo(). */
 #define RAI_PASSIVE 0x00000001	   /* addresses to listen on */
 #define RAI_NUMERICHOST 0x00000002 /* the node is a number: look nothing up */
-#define RAI_NOROUTE 0x00000004	   /* do not look for paths */
-#define RAI_FAMILY 0x00000008	   /* ai_family of the hints counts */
-#define RAI_SA 0x00000010	   /* ask the subnet administrator; stock: since 65.0 */
-#define RAI_DNS 0x00000020	   /* ask the resolver, the default; not with RAI_SA */
+#define RAI_NOROUTE 0x00000004	   /* do not look for paths; we never do */
+#define RAI_FAMILY 0x00000008	   /* AF_IB counts; other families do in any case */
+#define RAI_SA 0x00000010	   /* for rdma_resolve_addrinfo(); stock: since 65.0 */
+#define RAI_DNS 0x00000020	   /* the same */
 
 /** An answer of rdma_getaddrinfo(), or its hints. */
 struct rdma_addrinfo {

@@ -80,7 +80,7 @@ static inline int rdma_seterrno(int ret)
  * Ownership: the id's, to be destroyed by rdma_destroy_srq().
  *
  * errno:
- *   - EINVAL: the id has no device, or pd is another device's
+ *   - EINVAL: the id has no device
  *   - those of ibv_create_srq(3)
  */
 QPATTR_RDMA_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
@@ -91,10 +91,17 @@ QPATTR_RDMA_EXPORT int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
  * rdma_create_srq().
  *
  * @param id    with a device and without an SRQ
- * @param attr  [in, out] as for ibv_create_srq_ex(3). Without
- *              IBV_SRQ_INIT_ATTR_PD in comp_mask the default protection domain is
- *              taken; an XRC SRQ without a cq gets one, with a completion
- *              channel, in id->recv_cq and recv_cq_channel.
+ * @param attr  [in, out] as for ibv_create_srq_ex(3), with
+ *              IBV_SRQ_INIT_ATTR_TYPE in comp_mask. Without
+ *              IBV_SRQ_INIT_ATTR_PD there the default protection domain is
+ *              taken; an XRC SRQ without an xrcd gets the device's default one, and
+ *              without a cq one with a completion channel, in id->recv_cq and
+ *              recv_cq_channel.
+ *
+ * errno:
+ *   - EINVAL: the id has no device, or comp_mask no type
+ *   - EOPNOTSUPP: an unknown bit of comp_mask, or XRC on a device without
+ *   - those of ibv_create_srq_ex(3)
  */
 QPATTR_RDMA_EXPORT int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr);
 
