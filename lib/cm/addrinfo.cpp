@@ -231,8 +231,12 @@ extern "C" int rdma_getaddrinfo(const char *node, const char *service, const rdm
 		return refuse(ENOMEM);
 	const int refused = node || service ? look_up(made, node, service, hints)
 					    : repeat(made, *hints);
-	if (refused)
+	if (refused) {
+		// The other codes tell all themselves.
+		if (refused != -1 && refused != EAI_SYSTEM)
+			errno = before;
 		return refused;
+	}
 	// Last, as stock: where there is no answer, it is that which is told.
 	if (!res)
 		return refuse(EINVAL);

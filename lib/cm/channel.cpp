@@ -95,6 +95,7 @@ rdma_event_channel *rdma_create_event_channel(void)
 
 void rdma_destroy_event_channel(rdma_event_channel *channel)
 {
+	const int saved = errno;
 	if (cm::channels.holds(channel)) {
 		cm::close_channel(channel);
 	} else if (channel && !cm::channels.owns(channel)) {
@@ -102,4 +103,5 @@ void rdma_destroy_event_channel(rdma_event_channel *channel)
 		::close(channel->fd);
 		std::free(channel);
 	}
+	errno = saved;
 }

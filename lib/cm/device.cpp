@@ -220,6 +220,7 @@ using namespace qpattr::cm;
 // The contexts stay open; only the list is the caller's.
 ibv_context **rdma_get_devices(int *num_devices)
 {
+	const call made;
 	present devices;
 	if (!devices.known()) {
 		errno = ENODEV;
@@ -238,6 +239,7 @@ ibv_context **rdma_get_devices(int *num_devices)
 			list[opened_count++] = dev.value()->verbs;
 	if (num_devices)
 		*num_devices = opened_count;
+	made.succeeded();
 	return list;
 }
 

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "uapi/command.hpp"
@@ -44,6 +43,16 @@ long take_number(const char *&text) noexcept
 	return value;
 }
 
+// makedev(), whose parts glibc without optimisation takes from a function that no
+// other libc has. The kernel's numbers have 12 bits and 20; dev_t has room for 32 each.
+dev_t device_number(unsigned long major_number, unsigned long minor_number) noexcept
+{
+	using wide = unsigned long long;
+	return static_cast<dev_t>((wide{major_number} & 0xfffff000) << 32 |
+				  (wide{major_number} & 0xfff) << 8 |
+				  (wide{minor_number} & 0xffffff00) << 12 | (wide{minor_number} & 0xff));
+}
+
 // "10:124\n" as sysfs writes a device number.
 result<dev_t> registered_device(const char *path) noexcept
 {
@@ -60,7 +69,8 @@ result<dev_t> registered_device(const char *path) noexcept
 	const long minor_number = take_number(text);
 	if (minor_number < 0 || (*text != '\n' && *text != '\0'))
 		return unknown;
-	return makedev(static_cast<unsigned>(major_number), static_cast<unsigned>(minor_number));
+	return device_number(static_cast<unsigned long>(major_number),
+			     static_cast<unsigned long>(minor_number));
 }
 
 result<void> check_abi(const char *path) noexcept
