@@ -108,7 +108,10 @@ bool take_owner(event_record &happened) noexcept
 // parameters the kernel wrote.
 void take_parameters(event_record &happened) noexcept
 {
-	if (is_datagram(*happened.counted))
+	// What a program wrote (kernel 7.2): 8 bytes, unaligned, in the parameters' place.
+	if (happened.event == RDMA_CM_EVENT_USER || happened.event == RDMA_CM_EVENT_INTERNAL)
+		std::memcpy(&happened.param.arg, &happened.reply.param, sizeof happened.param.arg);
+	else if (is_datagram(*happened.counted))
 		take_param(happened, happened.reply.param.ud);
 	else
 		take_param(happened, happened.reply.param.conn);

@@ -161,7 +161,13 @@ int rdma_migrate_id(rdma_cm_id *public_id, rdma_event_channel *channel)
 		channel = opened.value();
 	}
 	// Requests that wait unread stay behind in the kernel: see event.cpp.
-	extras *more = stage_of(id) == stage::listening ? make_extras(id) : nullptr;
+	const bool listening = stage_of(id) == stage::listening;
+	extras *more = listening ? make_extras(id) : nullptr;
+	if (listening && !more) {
+		if (synchronous)
+			close_channel(channel);
+		return refuse(ENOMEM);
+	}
 	if (more)
 		more->left_channel = id.channel->fd;
 	if (const auto moved = move(id, channel); !moved) {
