@@ -84,6 +84,7 @@ result<void> accept(identifier &id, const rdma_conn_param *param) noexcept
 	} else if (param) {
 		values = {param->responder_resources, param->initiator_depth};
 	}
+	const bool waits = id.has(identifier::synchronous);
 	if (!advance(id, stage::requested, stage::accepted))
 		return wrong(EINVAL); // another thread was first
 	if (id.qp && !datagram)
@@ -95,9 +96,7 @@ result<void> accept(identifier &id, const rdma_conn_param *param) noexcept
 		advance(id, stage::accepted, stage::ended);
 		return sent;
 	}
-	if (datagram)
-		return {};
-	return complete(id);
+	return complete(id, waits && !datagram);
 }
 
 } // namespace

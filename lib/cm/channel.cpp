@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/cm/any_device.hpp"
 #include "lib/cm/live.hpp"
 #include "lib/cm/uncancelled.hpp"
 #include "lib/say.hpp"
@@ -58,6 +59,11 @@ result<int> open_descriptor() noexcept
 result<rdma_event_channel *> open_channel() noexcept
 {
 	const uncancelled held;
+	// As stock: nothing can come of a channel then.
+	if (!any_device()) {
+		say("no event channel: there is no RDMA device (ibv_devices)");
+		return failure{ENODEV, QPATTR_STAGE_OPEN};
+	}
 	rdma_event_channel *channel = channels.take();
 	if (!channel)
 		return failure{ENOMEM, QPATTR_STAGE_OPEN};
@@ -75,6 +81,7 @@ result<rdma_event_channel *> open_channel() noexcept
 void close_channel(rdma_event_channel *channel) noexcept
 {
 	const uncancelled held;
+	forget_left_events(channel->fd);
 	::close(channel->fd);
 	// Whoever still holds the pointer gets EBADF, not another file.
 	channel->fd = -1;

@@ -52,9 +52,9 @@ void drop_event(identifier &id) noexcept
 	id.event = nullptr;
 }
 
-result<void> complete(identifier &id) noexcept
+result<void> complete(identifier &id, bool waits) noexcept
 {
-	if (!id.has(identifier::synchronous))
+	if (!waits)
 		return {};
 	drop_event(id);
 	for (;;) {

@@ -45,9 +45,11 @@ result<void> connect(identifier &id, const rdma_conn_param *param) noexcept
 	if (const extras *more = extras_of(id); more && more->connect_len)
 		if (const auto put = prepend(command.body.conn_param, *more); !put)
 			return put;
-	// Before the command: the answer may be read by another thread at once.
+	// Before the command: the answer may be read by another thread at once. Events
+	// of the way here may be unread: the stage is then behind the kernel.
+	const bool waits = id.has(identifier::synchronous);
 	const stage before = stage_of(id);
-	const bool legal = before == stage::route_resolved || before == stage::addr_resolved;
+	const bool legal = before <= stage::route_resolved;
 	if (legal)
 		advance(id, before, stage::connecting);
 	if (const auto told = tell(id, command); !told) {
@@ -55,7 +57,7 @@ result<void> connect(identifier &id, const rdma_conn_param *param) noexcept
 			advance(id, stage::connecting, before);
 		return told;
 	}
-	return complete(id);
+	return complete(id, waits);
 }
 
 // Sent only where the kernel can take it: otherwise it would refuse the peer, and

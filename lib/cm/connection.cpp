@@ -121,7 +121,8 @@ result<void> disconnect(identifier &id) noexcept
 {
 	const stage before = stage_of(id);
 	const bool waits = id.has(identifier::synchronous);
-	if (waits && !is_datagram(id) && before != stage::established &&
+	const bool datagram = is_datagram(id);
+	if (waits && !datagram && before != stage::established &&
 	    before != stage::accepted && before != stage::disconnected)
 		return wrong(EINVAL);
 	if (id.qp)
@@ -131,9 +132,7 @@ result<void> disconnect(identifier &id) noexcept
 	command.body.id = id.handle;
 	if (const auto told = tell(id, command); !told)
 		return told;
-	if (waits && (is_datagram(id) || before == stage::disconnected))
-		return {};
-	return complete(id);
+	return complete(id, waits && !datagram && before != stage::disconnected);
 }
 
 // Path migrated: there is nothing to migrate without an alternate path, and the

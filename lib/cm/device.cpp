@@ -130,7 +130,6 @@ public:
 	present(const present &) = delete;
 	present &operator=(const present &) = delete;
 
-	[[nodiscard]] bool known() const noexcept { return list_; }
 	[[nodiscard]] int count() const noexcept { return list_ ? count_ : 0; }
 
 	// Opens it, where it is not yet.
@@ -222,7 +221,9 @@ ibv_context **rdma_get_devices(int *num_devices)
 {
 	const call made;
 	present devices;
-	if (!devices.known()) {
+	if (!devices.count()) {
+		if (num_devices)
+			*num_devices = 0;
 		errno = ENODEV;
 		return nullptr;
 	}

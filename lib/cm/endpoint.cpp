@@ -45,7 +45,7 @@ result<void> find_route(identifier &id, const rdma_addrinfo &what) noexcept
 					what.ai_route_len);
 	    !set)
 		return set;
-	return complete(id);
+	return complete(id, true);
 }
 
 result<void> keep_connect_data(identifier &id, const rdma_addrinfo &what) noexcept
@@ -113,7 +113,7 @@ result<identifier *> next_request(identifier &listener) noexcept
 {
 	if (!listener.has(identifier::synchronous) || stage_of(listener) != stage::listening)
 		return wrong(EINVAL);
-	if (const auto came = complete(listener); !came)
+	if (const auto came = complete(listener, true); !came)
 		return came.why();
 	if (listener.event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
 		return wrong(EINVAL);

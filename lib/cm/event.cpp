@@ -2,6 +2,7 @@
 // Reading and acknowledging events.
 #include "lib/cm/event.hpp"
 
+#include <atomic>
 #include <cstring>
 #include <pthread.h>
 #include <unistd.h>
@@ -15,19 +16,54 @@
 namespace qpattr::cm {
 namespace {
 
-void give_back(void *unused) noexcept
+// Events that a thread had taken from the kernel when it was cancelled: libc may
+// act on a cancellation when the system call is already done. They are for the
+// channel's next reader.
+constinit std::atomic<unsigned> left_count{0};
+pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER; // taken where there are some only
+event_record *left_events = nullptr;
+
+void leave(void *record) noexcept
 {
-	events.give(static_cast<event_record *>(unused));
+	auto *left = static_cast<event_record *>(record);
+	if (!left->reply.uid) {
+		events.give(left); // the kernel has written nothing
+		return;
+	}
+	pthread_mutex_lock(&left_lock);
+	event_record **end = &left_events;
+	while (*end)
+		end = &(*end)->next;
+	*end = left;
+	left_count.fetch_add(1, std::memory_order_relaxed);
+	pthread_mutex_unlock(&left_lock);
 }
 
-// The one call of ours that sleeps, and the one that is a cancellation point: a
-// thread that is cancelled in it has taken nothing from the queue.
+event_record *take_left(int fd) noexcept
+{
+	if (!left_count.load(std::memory_order_relaxed))
+		return nullptr;
+	const uncancelled held;
+	event_record *found = nullptr;
+	pthread_mutex_lock(&left_lock);
+	for (event_record **at = &left_events; *at; at = &(*at)->next)
+		if ((*at)->fd == fd) {
+			found = *at;
+			*at = found->next;
+			left_count.fetch_sub(1, std::memory_order_relaxed);
+			break;
+		}
+	pthread_mutex_unlock(&left_lock);
+	return found;
+}
+
+// The one call of ours that sleeps, and the one that is a cancellation point.
 result<void> wait_for_event(int fd, event_record &into) noexcept
 {
 	const ucma::frame<uapi::get_event> command{&into.reply};
 	long written = -1;
 	int code = 0;
-	pthread_cleanup_push(give_back, &into);
+	pthread_cleanup_push(leave, &into);
 	written = ::write(fd, &command, sizeof command);
 	code = errno;
 	pthread_cleanup_pop(0);
@@ -119,14 +155,32 @@ void take_parameters(event_record &happened) noexcept
 static_assert(sizeof(rdma_ucm_conn_param::private_data) > 0xff);
 static_assert(sizeof(rdma_ucm_ud_param::private_data) > 0xff);
 
+} // namespace
+
+void forget_left_events(int fd) noexcept
+{
+	while (event_record *left = take_left(fd))
+		if (take_owner(*left))
+			rdma_ack_cm_event(left);
+		else
+			events.give(left);
+}
+
+namespace {
+
 // The next event that the program is to see.
 result<event_record *> next_event(rdma_event_channel &channel) noexcept
 {
 	for (;;) {
-		event_record *happened = events.take();
-		if (!happened)
-			return failure{ENOMEM, QPATTR_STAGE_COMMAND};
-		auto read = wait_for_event(channel.fd, *happened);
+		event_record *happened = take_left(channel.fd);
+		result<void> read{};
+		if (!happened) {
+			happened = events.take();
+			if (!happened)
+				return failure{ENOMEM, QPATTR_STAGE_COMMAND};
+			happened->fd = channel.fd;
+			read = wait_for_event(channel.fd, *happened);
+		}
 		// No id of ours has uid 0: what answered is not the device.
 		if (read && !happened->reply.uid)
 			read = failure{EPROTO, QPATTR_STAGE_COMMAND};

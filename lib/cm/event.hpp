@@ -14,8 +14,13 @@ struct group;
 struct event_record : rdma_cm_event {
 	identifier *counted; // the kernel counts the event on this id
 	group *counted_too;  // and, if not nullptr, on this multicast group
+	event_record *next;  // among the left ones (event.cpp)
+	int fd;		     // of the channel that it was read from
 	uapi::get_event::reply reply;
 };
+
+// A channel is closed: what a cancelled reader left there is nobody's any more.
+void forget_left_events(int fd) noexcept;
 
 // What an event does to its id, by its number: see event_effects.cpp. False: the
 // program is not to see it.

@@ -81,6 +81,7 @@ result<void> join(identifier &id, const sockaddr *address, std::uint16_t flags,
 	const auto len = address_len(address);
 	if (!len)
 		return wrong(EINVAL);
+	const bool waits = id.has(identifier::synchronous);
 	const auto made =
 		make(id, address, len, flags == RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER, context);
 	if (!made)
@@ -99,7 +100,7 @@ result<void> join(identifier &id, const sockaddr *address, std::uint16_t flags,
 		return told;
 	}
 	joined->handle = reply.id;
-	return complete(id);
+	return complete(id, waits);
 }
 
 result<void> leave(identifier &id, const sockaddr *address) noexcept

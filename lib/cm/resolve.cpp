@@ -36,6 +36,7 @@ result<void> resolve_address(identifier &id, const resolution &what) noexcept
 	if ((before != stage::idle && before != stage::bound) ||
 	    !advance(id, before, stage::resolving))
 		return wrong(EINVAL);
+	const bool waits = id.has(identifier::synchronous);
 	ucma::frame<uapi::resolve_addr> command;
 	command.body.id = id.handle;
 	command.body.timeout_ms = static_cast<std::uint32_t>(what.timeout_ms);
@@ -54,17 +55,18 @@ result<void> resolve_address(identifier &id, const resolution &what) noexcept
 		set_stage(id, before);
 		return told;
 	}
-	return complete(id);
+	return complete(id, waits);
 }
 
 result<void> resolve_route(identifier &id, int timeout_ms) noexcept
 {
+	const bool waits = id.has(identifier::synchronous);
 	ucma::frame<uapi::resolve_route> command;
 	command.body.id = id.handle;
 	command.body.timeout_ms = static_cast<std::uint32_t>(timeout_ms);
 	if (const auto told = tell(id, command); !told)
 		return told;
-	return complete(id);
+	return complete(id, waits);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "lib/cm/any_device.hpp"
 #include "test/support/fake_cm_kernel.hpp"
 
 using qpattr::test::fake_cm_kernel;
@@ -34,6 +35,11 @@ void describe(struct stat &node, dev_t device)
 }
 
 } // namespace
+
+bool qpattr::cm::any_device() noexcept
+{
+	return fake_cm_kernel::get().any_device;
+}
 
 extern "C" {
 

@@ -42,6 +42,7 @@ void fake_cm_kernel::reset()
 	refusals_.clear();
 	sleeps = false;
 	sleepers = 0;
+	any_device = true;
 	node_mode = S_IFCHR | 0666;
 	stat_errno = open_errno = fstat_errno = sysfs_errno = 0;
 	abi = "4\n";

@@ -78,6 +78,7 @@ public:
 	std::atomic<int> sleepers{0};
 
 	// The node and sysfs. An errno other than 0 is what the call answers.
+	bool any_device = true; // whether there is an RDMA device at all
 	dev_t device;		// the number that sysfs tells
 	dev_t node_device;	// the node's own
 	dev_t opened_device;	// what fstat tells of an opened node

@@ -88,6 +88,11 @@ TEST_CASE("channel: what goes wrong at the first one is its errno")
 {
 	auto &kernel = booted();
 	void *memory = next_memory();
+	kernel.any_device = false; // nothing could come of it
+	check_refused(ENODEV);
+	CHECK(kernel.opened.empty());
+	kernel.any_device = true;
+
 	kernel.stat_errno = ENOENT;
 	check_refused(ENOENT);
 	CHECK(kernel.opened.empty());

@@ -196,7 +196,5 @@ void accepts(void)
 	refusals_that_hang();
 	nothing_to_disconnect();
 	peer_that_left();
-#ifndef TRAPS_SKIP
 	unread_events();
-#endif
 }

@@ -4,6 +4,7 @@
 #include "ends.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -57,8 +58,8 @@ static void in_get_cm_event(void)
 }
 
 /* Readers are cancelled while events come; each event is read by one of them or
- * is there afterwards. An event that the kernel hands over just as the thread is
- * cancelled is libc's to keep (it leaves the call with it, or never made it). */
+ * is there afterwards, also one that the kernel handed over just as its reader was
+ * cancelled. */
 static atomic_int read_by_cancelled;
 
 static void *read_many(void *channel)
@@ -98,6 +99,12 @@ static void while_events_come(void)
 		MUST(pthread_join(thread, &value));
 	}
 	while ((event = next_event(channel, 500))) {
+		rdma_ack_cm_event(event);
+		left++;
+	}
+	/* What a cancelled reader had in hand does not wake poll(2). */
+	MUST(fcntl(channel->fd, F_SETFL, O_NONBLOCK));
+	while (!rdma_get_cm_event(channel, &event)) {
 		rdma_ack_cm_event(event);
 		left++;
 	}
