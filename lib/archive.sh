@@ -27,7 +27,7 @@ for part; do
 	member=$work/${part%%=*} objects=${part#*=}
 	case $part in common=*) continue ;; esac
 	${LD:-ld} -r --force-group-allocation -o "$member" \
-		--whole-archive "$objects" $common --no-whole-archive
+		--whole-archive "$objects" ${common:+"$common"} --no-whole-archive
 	${OBJCOPY:-objcopy} --keep-global-symbols="$work/keep" "$member"
 	# Nothing else may be global, whatever the compiler was told.
 	stray=$(globals "$member" | grep -vxF -f "$work/keep" || true)

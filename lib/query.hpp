@@ -10,7 +10,7 @@
 namespace qpattr {
 
 // Writes `attr` and `mask` on success only. Leaves errno where sys::write() does.
-[[nodiscard]] inline result<void> query(int fd, std::uint32_t handle, std::uint32_t state,
+[[nodiscard, gnu::always_inline]] inline result<void> query(int fd, std::uint32_t handle, std::uint32_t state,
 					ibv_qp_attr &attr, int &mask) noexcept
 {
 	uapi::init_qp_attr::reply reply;

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <pthread.h>
 #include <unistd.h>
 
 namespace qpattr {
@@ -34,8 +35,11 @@ void say(const char *format, ...) noexcept
 		if (end > sizeof line - 2)
 			end = sizeof line - 2;
 		line[end++] = '\n';
-		if (::write(STDERR_FILENO, line, end) < 0)
-			errno = saved; // nobody to tell
+		// Writing is a cancellation point; telling something is to be none.
+		int cancel;
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+		[[maybe_unused]] const auto told = ::write(STDERR_FILENO, line, end);
+		pthread_setcancelstate(cancel, nullptr);
 	}
 	errno = saved;
 }

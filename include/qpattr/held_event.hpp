@@ -49,6 +49,8 @@ public:
 		if (!raw_)
 			return nullptr;
 		const group_lock lock{group_of(counted_on_)};
+		if (!raw_)
+			return nullptr; // acknowledged meanwhile, with its id
 		unlink(lock);
 		return std::exchange(raw_, nullptr);
 	}

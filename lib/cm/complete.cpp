@@ -27,6 +27,10 @@ bool is_beside(const identifier &id, const rdma_cm_event &happened) noexcept
 	if (happened.event == RDMA_CM_EVENT_ADDR_CHANGE ||
 	    happened.event == RDMA_CM_EVENT_TIMEWAIT_EXIT)
 		return true;
+	// Of a step that did not wait, such as an option: the call is further on.
+	if (happened.event == RDMA_CM_EVENT_ADDR_RESOLVED ||
+	    happened.event == RDMA_CM_EVENT_ROUTE_RESOLVED)
+		return stage_of(id) >= stage::connecting;
 	if (happened.event != RDMA_CM_EVENT_UNREACHABLE)
 		return false;
 	switch (stage_of(id)) {

@@ -112,7 +112,7 @@ result<void> reject(identifier &id, const void *private_data, std::uint8_t len,
 		return wrong(EINVAL); // another thread was first
 	const auto sent = send_reject(id, private_data, len, reason);
 	if (!sent && answers)
-		set_stage(id, before); // too much private data: may be tried again
+		advance(id, stage::ended, before); // too much private data: may be tried again
 	return sent;
 }
 

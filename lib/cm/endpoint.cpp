@@ -2,6 +2,7 @@
 // Synchronous endpoints: rdma_create_ep(), rdma_get_request(), rdma_destroy_ep().
 #include <cstring>
 
+#include "lib/cm/acks.hpp"
 #include "lib/cm/complete.hpp"
 #include "lib/cm/channel.hpp"
 #include "lib/cm/edge.hpp"
@@ -100,7 +101,6 @@ result<void> adopt(identifier &listener, identifier &id) noexcept
 		close_channel(opened.value());
 		return moved;
 	}
-	id.channel = opened.value();
 	id.put(identifier::synchronous, true);
 	const extras *more = extras_of(listener);
 	if (!more || !more->has_qp_init)
@@ -109,23 +109,42 @@ result<void> adopt(identifier &listener, identifier &id) noexcept
 	return create_qp(id, listener.pd, init);
 }
 
+result<event_record *> await_request(identifier &listener) noexcept
+{
+	for (;;) {
+		rdma_cm_event *came;
+		if (rdma_get_cm_event(listener.channel, &came) != 0)
+			return failure{errno, QPATTR_STAGE_COMMAND};
+		if (came->event == RDMA_CM_EVENT_CONNECT_REQUEST)
+			return static_cast<event_record *>(came);
+		const bool gone = came->event == RDMA_CM_EVENT_DEVICE_REMOVAL;
+		rdma_ack_cm_event(came);
+		if (gone)
+			return wrong(ENODEV);
+	}
+}
+
 result<identifier *> next_request(identifier &listener) noexcept
 {
 	if (!listener.has(identifier::synchronous) || stage_of(listener) != stage::listening)
 		return wrong(EINVAL);
-	if (const auto came = complete(listener, true); !came)
+	drop_event(listener);
+	// Not in listener.event: several threads may wait for requests.
+	const auto came = await_request(listener);
+	if (!came)
 		return came.why();
-	if (listener.event->event != RDMA_CM_EVENT_CONNECT_REQUEST)
-		return wrong(EINVAL);
-	identifier &id = *own(listener.event->id);
+	event_record *request = came.value();
+	identifier &id = *own(request->id);
 	if (const auto adopted = adopt(listener, id); !adopted) {
 		// Nobody else will: the peer learns of it by a reject.
 		destroy_all(&id);
-		drop_event(listener);
+		rdma_ack_cm_event(request);
 		return adopted.why();
 	}
-	id.event = listener.event;
-	listener.event = nullptr;
+	// Only a call on the new id acknowledges it: the listener does not wait for that.
+	acknowledge(request->counted->acked);
+	request->counted = nullptr;
+	id.event = request;
 	return &id;
 }
 

@@ -11,6 +11,7 @@
 #include "lib/cm/edge.hpp"
 #include "lib/cm/uncancelled.hpp"
 #include "lib/cm/groups.hpp"
+#include "lib/cm/lifetime.hpp"
 #include "lib/cm/live.hpp"
 
 namespace qpattr::cm {
@@ -39,7 +40,8 @@ void leave(void *record) noexcept
 	pthread_mutex_unlock(&left_lock);
 }
 
-event_record *take_left(int fd) noexcept
+// The first that `is_wanted`, out of the list.
+template <class Wanted> event_record *take_left(Wanted is_wanted) noexcept
 {
 	if (!left_count.load(std::memory_order_relaxed))
 		return nullptr;
@@ -47,7 +49,7 @@ event_record *take_left(int fd) noexcept
 	event_record *found = nullptr;
 	pthread_mutex_lock(&left_lock);
 	for (event_record **at = &left_events; *at; at = &(*at)->next)
-		if ((*at)->fd == fd) {
+		if (is_wanted(**at)) {
 			found = *at;
 			*at = found->next;
 			left_count.fetch_sub(1, std::memory_order_relaxed);
@@ -55,6 +57,11 @@ event_record *take_left(int fd) noexcept
 		}
 	pthread_mutex_unlock(&left_lock);
 	return found;
+}
+
+event_record *take_left(int fd) noexcept
+{
+	return take_left([fd](const event_record &left) { return left.fd == fd; });
 }
 
 // The one call of ours that sleeps, and the one that is a cancellation point.
@@ -157,13 +164,60 @@ static_assert(sizeof(rdma_ucm_ud_param::private_data) > 0xff);
 
 } // namespace
 
+namespace {
+
+void forget(event_record &left) noexcept
+{
+	if (left.reply.event == RDMA_CM_EVENT_CONNECT_REQUEST)
+		(void)destroy_in_kernel(left.fd, left.reply.id);
+	if (take_owner(left))
+		rdma_ack_cm_event(&left);
+	else
+		events.give(&left);
+}
+
+bool is_of(const identifier &id, const event_record &left) noexcept
+{
+	event_record copy = left;
+	return take_owner(copy) && copy.counted == &id;
+}
+
+} // namespace
+
 void forget_left_events(int fd) noexcept
 {
 	while (event_record *left = take_left(fd))
-		if (take_owner(*left))
-			rdma_ack_cm_event(left);
-		else
-			events.give(left);
+		forget(*left);
+}
+
+void forget_left_events(const identifier &id) noexcept
+{
+	while (event_record *left =
+		       take_left([&id](const event_record &one) { return is_of(id, one); }))
+		forget(*left);
+}
+
+void forget_left_events(const group &of) noexcept
+{
+	while (event_record *left = take_left(
+		       [&of](const event_record &one) { return groups.find(one.reply.uid) == &of; }))
+		forget(*left);
+}
+
+std::uint32_t move_left_events(const identifier &id, int fd) noexcept
+{
+	if (!left_count.load(std::memory_order_relaxed))
+		return 0;
+	const uncancelled held;
+	std::uint32_t moved = 0;
+	pthread_mutex_lock(&left_lock);
+	for (event_record *one = left_events; one; one = one->next)
+		if (is_of(id, *one)) {
+			one->fd = fd;
+			++moved;
+		}
+	pthread_mutex_unlock(&left_lock);
+	return moved;
 }
 
 namespace {
@@ -231,6 +285,7 @@ int rdma_ack_cm_event(rdma_cm_event *public_event)
 	// The group first: its id's destroyer frees both.
 	if (counted_too)
 		acknowledge(counted_too->acked);
-	acknowledge(counted->acked);
+	if (counted)
+		acknowledge(counted->acked);
 	return 0;
 }

@@ -12,15 +12,19 @@ struct group;
 
 // Filled by take_effect() and event.cpp, freed by rdma_ack_cm_event().
 struct event_record : rdma_cm_event {
-	identifier *counted; // the kernel counts the event on this id
+	identifier *counted; // the kernel counts the event on this id; nullptr: no more
 	group *counted_too;  // and, if not nullptr, on this multicast group
 	event_record *next;  // among the left ones (event.cpp)
 	int fd;		     // of the channel that it was read from
 	uapi::get_event::reply reply;
 };
 
-// A channel is closed: what a cancelled reader left there is nobody's any more.
+// What a cancelled reader left: of a channel, id or group that ends it is nobody's any
+// more; an id that moves takes it along (how many there were).
 void forget_left_events(int fd) noexcept;
+void forget_left_events(const identifier &id) noexcept;
+void forget_left_events(const group &of) noexcept;
+[[nodiscard]] std::uint32_t move_left_events(const identifier &id, int fd) noexcept;
 
 // What an event does to its id, by its number: see event_effects.cpp. False: the
 // program is not to see it.

@@ -102,7 +102,7 @@ void connect_response(event_record &happened) noexcept
 		set_stage(id, stage::ended);
 		return;
 	}
-	set_stage(id, stage::established);
+	advance(id, stage::responded, stage::established);
 	happened.event = RDMA_CM_EVENT_ESTABLISHED;
 }
 
@@ -166,7 +166,9 @@ bool take_effect(event_record &happened) noexcept
 		unreachable(id);
 		break;
 	case RDMA_CM_EVENT_ESTABLISHED:
-		set_stage(id, stage::established);
+		// Another reader may have the disconnect in hand already.
+		if (!advance(id, stage::accepted, stage::established))
+			advance(id, stage::connecting, stage::established);
 		break;
 	case RDMA_CM_EVENT_DISCONNECTED:
 		set_stage(id, stage::disconnected);

@@ -6,7 +6,9 @@
 #include "lib/cm/acks.hpp"
 #include "lib/cm/complete.hpp"
 #include "lib/cm/edge.hpp"
+#include "lib/cm/event.hpp"
 #include "lib/cm/uncancelled.hpp"
+#include "lib/cm/verbs_error.hpp"
 #include "lib/cm/extras.hpp"
 #include "lib/cm/learn.hpp"
 #include "lib/cm/live.hpp"
@@ -28,16 +30,6 @@ private:
 bool is_at(const group &joined, const sockaddr *address, std::size_t len) noexcept
 {
 	return std::memcmp(&joined.address, address, len) == 0;
-}
-
-void unlink(extras &from, const group *gone) noexcept
-{
-	const hold held{from};
-	for (group **at = &from.groups; *at; at = &(*at)->next)
-		if (*at == gone) {
-			*at = gone->next;
-			return;
-		}
 }
 
 // The one that was joined last, out of the list.
@@ -71,7 +63,6 @@ result<group *> make(identifier &id, const sockaddr *address, std::size_t len, b
 	made->context = context;
 	made->send_only = send_only;
 	std::memcpy(&made->address, address, len);
-	put(*more, made);
 	return made;
 }
 
@@ -94,12 +85,19 @@ result<void> join(identifier &id, const sockaddr *address, std::uint16_t flags,
 	command.body.addr_size = len;
 	command.body.join_flags = flags;
 	std::memcpy(&command.body.addr, address, len);
-	if (const auto told = tell(id, command); !told) {
-		unlink(*extras_of(id), joined);
-		groups.give(joined);
-		return told;
+	{
+		// Who leaves the group at its event waits until it has its number.
+		const uncancelled held;
+		extras &more = *extras_of(id);
+		const hold locked{more};
+		if (const auto told = tell(id, command); !told) {
+			groups.give(joined);
+			return told;
+		}
+		joined->handle = reply.id;
+		joined->next = more.groups;
+		more.groups = joined;
 	}
-	joined->handle = reply.id;
 	return complete(id, waits);
 }
 
@@ -125,7 +123,11 @@ result<void> leave(identifier &id, const sockaddr *address) noexcept
 	// A synchronous join left its event with the id; nobody else acknowledges it.
 	if (id.event && static_cast<event_record *>(id.event)->counted_too == left)
 		drop_event(id);
+	forget_left_events(*left);
 	await_acks(left->acked, reply.events_reported, "rdma_leave_multicast", id.handle);
+	// Its event may have been on its way.
+	if (id.qp && left->attached.exchange(false))
+		ibv_detach_mcast(id.qp, &left->gid, left->lid);
 	groups.give(left);
 	return {};
 }
@@ -139,10 +141,22 @@ result<void> attach(group &joined, const rdma_ud_param &where) noexcept
 	identifier &id = *joined.member;
 	if (!id.qp || joined.send_only)
 		return {};
+	errno = 0;
 	if (const int refused = ibv_attach_mcast(id.qp, &joined.gid, joined.lid))
-		return failure{refused > 0 ? refused : errno, QPATTR_STAGE_COMMAND};
+		return verbs_failure(refused);
 	joined.attached.store(true);
 	return {};
+}
+
+void detach_all(identifier &id) noexcept
+{
+	extras *more = extras_of(id);
+	if (!more || !id.qp)
+		return;
+	const hold locked{*more};
+	for (group *at = more->groups; at; at = at->next)
+		if (at->attached.exchange(false))
+			ibv_detach_mcast(id.qp, &at->gid, at->lid);
 }
 
 void free_groups(identifier &id) noexcept

@@ -27,6 +27,9 @@ struct group {
 // group's messages.
 [[nodiscard]] result<void> attach(group &joined, const rdma_ud_param &where) noexcept;
 
+// Before the id's QP is destroyed: the kernel does not destroy one that is attached.
+void detach_all(identifier &id) noexcept;
+
 // With their id: the kernel has left them, their events are acknowledged.
 void free_groups(identifier &id) noexcept;
 

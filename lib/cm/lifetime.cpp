@@ -7,6 +7,7 @@
 #include "lib/cm/channel.hpp"
 #include "lib/cm/complete.hpp"
 #include "lib/cm/edge.hpp"
+#include "lib/cm/event.hpp"
 #include "lib/cm/extras.hpp"
 #include "lib/cm/groups.hpp"
 #include "lib/cm/live.hpp"
@@ -92,6 +93,7 @@ result<void> destroy(identifier *id) noexcept
 	if (!delivered)
 		return delivered.why();
 	drop_event(*id);
+	forget_left_events(*id);
 	// Another thread may have read an event and not looked it up yet: the id
 	// stays in the table until all that were delivered are acknowledged.
 	await_acks(id->acked, delivered.value(), "rdma_destroy_id", id->handle);
@@ -103,12 +105,19 @@ result<void> move(identifier &id, rdma_event_channel *to) noexcept
 {
 	uapi::migrate_id::reply reply{};
 	ucma::frame<uapi::migrate_id> command{&reply};
+	rdma_event_channel *const from = id.channel;
 	command.body.id = id.handle;
-	command.body.fd = static_cast<std::uint32_t>(id.channel->fd);
-	if (const auto told = tell(to->fd, command); !told)
+	command.body.fd = static_cast<std::uint32_t>(from->fd);
+	// First: who reads the new channel may have an event that moved along at once.
+	id.channel = to;
+	if (const auto told = tell(to->fd, command); !told) {
+		id.channel = from;
 		return told.why();
+	}
 	drop_event(id);
-	await_acks(id.acked, reply.events_reported, "rdma_migrate_id", id.handle);
+	// Those are read, and acknowledged, on the new channel.
+	const std::uint32_t left = move_left_events(id, to->fd);
+	await_acks(id.acked, reply.events_reported - left, "rdma_migrate_id", id.handle);
 	return {};
 }
 
@@ -170,14 +179,14 @@ int rdma_migrate_id(rdma_cm_id *public_id, rdma_event_channel *channel)
 	}
 	if (more)
 		more->left_channel = id.channel->fd;
+	rdma_event_channel *const old = id.channel;
 	if (const auto moved = move(id, channel); !moved) {
 		if (synchronous)
 			close_channel(channel);
 		return refuse(moved.why().code);
 	}
 	if (id.has(identifier::synchronous))
-		close_channel(id.channel);
-	id.channel = channel;
+		close_channel(old);
 	id.put(identifier::synchronous, synchronous);
 	made.succeeded();
 	return 0;

@@ -131,6 +131,7 @@ void rdma_destroy_qp(rdma_cm_id *id)
 	if (!known(id) || !id->qp)
 		return;
 	const uncancelled held;
+	detach_all(*own(id));
 	ibv_destroy_qp(id->qp);
 	id->qp = nullptr;
 	destroy_cqs(*own(id));

@@ -5,6 +5,7 @@
 #include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
 #include "lib/cm/uncancelled.hpp"
+#include "lib/cm/verbs_error.hpp"
 #include "lib/query.hpp"
 
 namespace qpattr::cm {
@@ -17,9 +18,9 @@ constexpr int ethernet_bits = 7 << 21;
 result<void> modify(ibv_qp &qp, ibv_qp_attr &attr, int mask) noexcept
 {
 	const uncancelled held;
-	const int refused = ibv_modify_qp(&qp, &attr, mask);
-	if (refused)
-		return failure{refused > 0 ? refused : errno, QPATTR_STAGE_COMMAND};
+	errno = 0;
+	if (const int refused = ibv_modify_qp(&qp, &attr, mask))
+		return verbs_failure(refused);
 	return {};
 }
 

@@ -28,8 +28,11 @@ result<void> have_xrc_parts(identifier &id, ibv_srq_init_attr_ex &init) noexcept
 		init.comp_mask |= IBV_SRQ_INIT_ATTR_XRCD;
 	}
 	if (!(init.comp_mask & IBV_SRQ_INIT_ATTR_CQ) || !init.cq) {
-		if (const auto made = create_receive_cq(id, init.attr.max_wr); !made)
-			return made;
+		if (!id.recv_cq)
+			if (const auto made = create_receive_cq(id, init.attr.max_wr); !made)
+				return made;
+		if (!id.recv_cq)
+			return wrong(EINVAL); // none for no entries
 		init.cq = id.recv_cq;
 		init.comp_mask |= IBV_SRQ_INIT_ATTR_CQ;
 	}

@@ -48,7 +48,8 @@ static_assert(sizeof(frame<uapi::init_qp_attr>) == 24);
 }
 
 template <uapi::command C>
-[[nodiscard]] inline result<void> send(int fd, const frame<C> &command) noexcept
+// Inlined always: sys::write() is another one in each product.
+[[nodiscard, gnu::always_inline]] inline result<void> send(int fd, const frame<C> &command) noexcept
 {
 	if (const int code = write_error(sys::write(fd, &command, sizeof command), sizeof command))
 		return failure{code, QPATTR_STAGE_COMMAND};

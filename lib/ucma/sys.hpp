@@ -10,6 +10,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace qpattr::sys {
@@ -22,7 +23,7 @@ namespace qpattr::sys {
 
 // Returns what the kernel returns: the bytes written, or a negative errno.
 // errno itself is untouched where the call is direct.
-inline long write(int fd, const void *data, std::size_t len) noexcept
+[[gnu::always_inline]] inline long write(int fd, const void *data, std::size_t len) noexcept
 {
 #if QPATTR_HAS_DIRECT_SYSCALL
 	long written = 1; // __NR_write
@@ -32,6 +33,9 @@ inline long write(int fd, const void *data, std::size_t len) noexcept
 		     : "D"(fd), "S"(data), "d"(len)
 		     : "rcx", "r11", "memory");
 	return written;
+#elif defined(QPATTR_DIRECT_SYSCALL)
+	const long written = ::syscall(SYS_write, fd, data, len); // no cancellation point
+	return written < 0 ? -errno : written;
 #else
 	const long written = ::write(fd, data, len);
 	return written < 0 ? -errno : written;
