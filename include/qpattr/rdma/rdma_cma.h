@@ -30,8 +30,8 @@
  * failure, the call returns -1 and errno is made of its status: the error if it
  * is negative, ECONNREFUSED for RDMA_CM_EVENT_REJECTED, ENODEV for
  * RDMA_CM_EVENT_DEVICE_REMOVAL, else the status itself. Signals and cancellation end
- * the wait as they end rdma_get_cm_event(), which is the only other cancellation
- * point.
+ * the wait as they end rdma_get_cm_event(); the only other cancellation point is
+ * rdma_getaddrinfo(), as getaddrinfo(3) is one. After either, destroy the id.
  *
  * Return. 0, or -1 with errno, or a pointer, or NULL with errno, unless the text
  * says otherwise.
@@ -48,7 +48,9 @@
  *   - ENOMEM: no memory, here or in the kernel
  *
  * Threads. Any function may run in any thread. One id may be used by several as
- * long as none destroys or migrates it meanwhile; each event goes to one reader.
+ * long as none destroys or migrates it meanwhile; each event goes to one reader. A
+ * synchronous id is for one thread at a time, save rdma_get_request(). A QP must not
+ * be destroyed while another thread takes an event of its id.
  * Fork. A child cannot use its parent's channels and ids, and must not destroy
  * them; it may make its own. While it keeps the descriptors open, the parent's
  * connections outlive the parent. Signals. No function is safe in a handler.

@@ -74,8 +74,9 @@ QPATTR_RDMA_EXPORT void rdma_destroy_event_channel(struct rdma_event_channel *ch
  *   - EINTR: a signal handler ran
  *   - EPROTO, ENODATA: the descriptor is not the device
  *
- * Threads: several may wait on one channel. A cancellation point: who is cancelled
- * while waiting has taken no event.
+ * Threads: several may wait on one channel. A cancellation point. An event that the
+ * kernel had handed over already is for the next call on the channel; poll(2) does
+ * not tell of it.
  */
 QPATTR_RDMA_EXPORT int rdma_get_cm_event(struct rdma_event_channel *channel,
 					 struct rdma_cm_event **event);
