@@ -55,6 +55,15 @@ bool is_handle(int device, std::uint32_t handle) noexcept
 	return ucma::send(device, query).ok();
 }
 
+// Whether it is the rdma_cm device: that one refuses an id that nobody has.
+// Another, such as a /dev/null over the node, may take every command and answer
+// none; librdmacm would then wait for events that its stack happens to tell of.
+bool is_device(int device) noexcept
+{
+	constexpr std::uint32_t nobodys = 0xffffffffU;
+	return !is_handle(device, nobodys);
+}
+
 // Whether memory can be read at an address, without touching it: the kernel
 // reads the set of signals before it refuses the unknown operation.
 bool is_readable(const void *at) noexcept
@@ -260,6 +269,8 @@ const char *obstacle_text(obstacle what) noexcept
 
 discovery discover(const stock &library, int device) noexcept
 {
+	if (!is_device(device))
+		return {0, obstacle::no_device, ENODEV};
 	specimens ids{library, device};
 	if (ids.code() != 0)
 		return {0, obstacle::no_id, ids.code()};

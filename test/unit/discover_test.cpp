@@ -218,6 +218,18 @@ TEST_CASE("discover: stock that cannot make an id is worth another try", "[disco
 	}
 }
 
+TEST_CASE("discover: what takes every command is not the device: no id is made there", "[discover]")
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{600};
+	library.put_handle(544);
+	fake_kernel::get().script({24});
+	const auto found = look(library);
+	CHECK(found.what == obstacle::no_device);
+	CHECK(found.code == ENODEV);
+	CHECK(fake_kernel::get().writes.size() == 1);
+}
+
 TEST_CASE("discover: the kernel is asked little", "[discover]")
 {
 	fake_kernel::get().reset();
