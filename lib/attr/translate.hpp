@@ -22,6 +22,16 @@ inline void translate(const ib_uverbs_qp_attr &from, ibv_qp_attr &to) noexcept
 	}(std::make_index_sequence<runs.count>{});
 }
 
+// An address as the kernel writes it outside that reply, in an event.
+[[nodiscard]] inline ibv_ah_attr address(const ib_uverbs_ah_attr &from) noexcept
+{
+	ib_uverbs_qp_attr reply{};
+	reply.ah_attr = from;
+	ibv_qp_attr attr{};
+	translate(reply, attr);
+	return attr.ah_attr;
+}
+
 // Clears a reply before the kernel fills it, for the checkers' sake (valgrind,
 // sanitizers): they do not know that the kernel writes there. By blocks of one
 // vector move each; gcc makes a whole memset of this size a `rep stos`, which

@@ -74,16 +74,11 @@ result<void> accept(identifier &id, const rdma_conn_param *param) noexcept
 	const std::uint8_t most = datagram ? most_datagram_private_data : most_private_data;
 	if (param && param->private_data && param->private_data_len > most)
 		return wrong(EINVAL);
-	connection_values values{};
-	if (!datagram) {
-		const auto limited = within_limits(
-			id, param, {id.responder_resources, id.initiator_depth});
-		if (!limited)
-			return limited.why();
-		values = limited.value();
-	} else if (param) {
-		values = {param->responder_resources, param->initiator_depth};
-	}
+	const auto limited =
+		within_limits(id, param, {id.responder_resources, id.initiator_depth});
+	if (!limited)
+		return limited.why();
+	const connection_values values = limited.value();
 	const bool waits = id.has(identifier::synchronous);
 	if (!advance(id, stage::requested, stage::accepted))
 		return wrong(EINVAL); // another thread was first

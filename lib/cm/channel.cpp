@@ -4,11 +4,11 @@
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/cm/any_device.hpp"
+#include "lib/cm/left_events.hpp"
 #include "lib/cm/live.hpp"
 #include "lib/cm/uncancelled.hpp"
 #include "lib/say.hpp"
@@ -21,24 +21,13 @@ namespace {
 // each, and need not ask again. 0: not known yet.
 constinit std::atomic<dev_t> known{0};
 
-bool is_known(const struct stat &node) noexcept
-{
-	const dev_t device = known.load(std::memory_order_relaxed);
-	return device != 0 && S_ISCHR(node.st_mode) && node.st_rdev == device;
-}
-
 result<int> open_known(const char *path) noexcept
 {
+	const dev_t device = known.load(std::memory_order_relaxed);
 	struct stat node;
-	if (::stat(path, &node) != 0 || !is_known(node))
+	if (!device || ::stat(path, &node) != 0 || !ucma::is_device(node, device))
 		return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
-	const int fd = ::open(path, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return failure{errno, QPATTR_STAGE_OPEN};
-	if (::fstat(fd, &node) == 0 && is_known(node))
-		return fd;
-	::close(fd);
-	return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
+	return ucma::open_node(path, device);
 }
 
 result<int> open_descriptor() noexcept

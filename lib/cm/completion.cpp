@@ -4,14 +4,10 @@
 
 #include "lib/cm/edge.hpp"
 #include "lib/cm/qp.hpp"
+#include "lib/cm/verbs_error.hpp"
 
 namespace qpattr::cm {
 namespace {
-
-failure verbs_failure() noexcept
-{
-	return {errno > 0 ? errno : ENOMEM, QPATTR_STAGE_COMMAND};
-}
 
 result<void> make(identifier &id, std::uint32_t entries, ibv_comp_channel *&channel,
 		  ibv_cq *&cq) noexcept
@@ -21,10 +17,10 @@ result<void> make(identifier &id, std::uint32_t entries, ibv_comp_channel *&chan
 	errno = 0;
 	ibv_comp_channel *made = ibv_create_comp_channel(id.verbs);
 	if (!made)
-		return verbs_failure();
+		return nothing_made(ENOMEM);
 	ibv_cq *queue = ibv_create_cq(id.verbs, static_cast<int>(entries), &id, made, 0);
 	if (!queue) {
-		const failure why = verbs_failure();
+		const failure why = nothing_made(ENOMEM);
 		ibv_destroy_comp_channel(made);
 		return why;
 	}

@@ -27,21 +27,15 @@ result<void> connect(identifier &id, const rdma_conn_param *param) noexcept
 {
 	if (!id.verbs)
 		return wrong(EINVAL);
-	connection_values values{};
-	if (!is_datagram(id)) {
-		if (!param && !id.qp)
-			return wrong(EINVAL); // whose QP is it then?
-		const auto limited = within_limits(id, param, {0xff, 0xff});
-		if (!limited)
-			return limited.why();
-		values = limited.value();
-	} else if (param) {
-		values = {param->responder_resources, param->initiator_depth};
-	}
+	if (!is_datagram(id) && !param && !id.qp)
+		return wrong(EINVAL); // whose QP is it then?
+	const auto values = within_limits(id, param, {0xff, 0xff});
+	if (!values)
+		return values.why();
 	ucma::frame<uapi::connect> command;
 	command.body.id = id.handle;
 	command.body.ece = id.local_ece;
-	fill(command.body.conn_param, id, param, values);
+	fill(command.body.conn_param, id, param, values.value());
 	if (const extras *more = extras_of(id); more && more->connect_len)
 		if (const auto put = prepend(command.body.conn_param, *more); !put)
 			return put;

@@ -33,6 +33,9 @@ result<std::uint8_t> one_within(const std::uint8_t *given, std::uint8_t otherwis
 result<connection_values> within_limits(const identifier &id, const rdma_conn_param *param,
 					connection_values otherwise) noexcept
 {
+	if (is_datagram(id))
+		return param ? connection_values{param->responder_resources, param->initiator_depth}
+			     : connection_values{};
 	const device *dev = device_of(id.verbs);
 	if (!dev)
 		return wrong(EINVAL);

@@ -27,7 +27,8 @@ struct connection_values {
 };
 
 // Both within the device's limits, 0xff standing for `otherwise`'s, brought down
-// to the limits. EINVAL beyond the limits.
+// to the limits. EINVAL beyond the limits. Of a datagram id, as they are: the kernel
+// does nothing with them.
 [[nodiscard]] result<connection_values> within_limits(const identifier &id,
 						      const rdma_conn_param *param,
 						      connection_values otherwise) noexcept;

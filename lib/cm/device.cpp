@@ -8,7 +8,9 @@
 #include <pthread.h>
 
 #include "lib/cm/edge.hpp"
+#include "lib/cm/locked.hpp"
 #include "lib/cm/uncancelled.hpp"
+#include "lib/cm/verbs_error.hpp"
 
 #include <rdma/rdma_cma.h>
 
@@ -23,31 +25,21 @@ constinit std::atomic<device *> opened{nullptr};
 pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 pthread_once_t prepared = PTHREAD_ONCE_INIT;
 
-void lock() noexcept
-{
-	pthread_mutex_lock(&opening);
-}
-
-void unlock() noexcept
-{
-	pthread_mutex_unlock(&opening);
-}
-
 // A child that is forked while another thread opens a device must not find the
 // lock held by nobody.
-class opening_lock {
-public:
-	opening_lock() noexcept
-	{
-		pthread_once(&prepared, [] { pthread_atfork(lock, unlock, unlock); });
-		lock();
-	}
-	~opening_lock() { unlock(); }
-	opening_lock(const opening_lock &) = delete;
-	opening_lock &operator=(const opening_lock &) = delete;
+pthread_mutex_t &fork_safe() noexcept
+{
+	pthread_once(&prepared, [] {
+		constexpr auto lock = [] { pthread_mutex_lock(&opening); };
+		constexpr auto unlock = [] { pthread_mutex_unlock(&opening); };
+		pthread_atfork(lock, unlock, unlock);
+	});
+	return opening;
+}
 
-private:
+class opening_lock {
 	uncancelled held_;
+	locked lock_{fork_safe()};
 };
 
 constexpr std::uint32_t no_index = 0xffffffffU;
@@ -80,26 +72,20 @@ std::uint8_t byte_of(int limit) noexcept
 	return static_cast<std::uint8_t>(limit < 0 ? 0 : limit > 0xff ? 0xff : limit);
 }
 
-// libibverbs tells errors by errno, and in some versions not at all.
-failure verbs_failure() noexcept
-{
-	return {errno > 0 ? errno : ENODEV, QPATTR_STAGE_COMMAND};
-}
-
 result<device *> open_verbs(ibv_device *found) noexcept
 {
 	errno = 0;
 	ibv_context *verbs = ibv_open_device(found);
 	if (!verbs)
-		return verbs_failure();
+		return nothing_made(ENODEV);
 	ibv_device_attr limits{};
 	const int refused = ibv_query_device(verbs, &limits);
 	ibv_pd *pd = refused ? nullptr : ibv_alloc_pd(verbs);
 	void *memory = pd ? std::calloc(1, sizeof(device)) : nullptr;
 	if (!memory) {
-		const failure why = refused ? failure{refused, QPATTR_STAGE_COMMAND}
+		const failure why = refused ? verbs_failure(refused)
 				    : pd    ? failure{ENOMEM, QPATTR_STAGE_COMMAND}
-					    : verbs_failure();
+					    : nothing_made(ENODEV);
 		if (pd)
 			ibv_dealloc_pd(pd);
 		ibv_close_device(verbs);
@@ -146,7 +132,7 @@ public:
 	}
 
 private:
-	opening_lock locked_; // before the list is asked for
+	opening_lock lock_; // before the list is asked for
 	int count_ = 0;
 	ibv_device **list_;
 };
@@ -177,23 +163,18 @@ result<ibv_xrcd *> default_xrcd(const ibv_context *verbs) noexcept
 	device *dev = device_of(verbs);
 	if (!dev)
 		return failure{EINVAL, QPATTR_STAGE_ARGUMENT};
-	const opening_lock locked;
-	ibv_xrcd *domain = dev->xrcd.load(std::memory_order_relaxed);
-	failure why{0, QPATTR_STAGE_NONE};
-	if (!domain) {
+	const opening_lock lock;
+	if (!dev->xrcd) {
 		ibv_xrcd_init_attr wanted{};
 		wanted.comp_mask = IBV_XRCD_INIT_ATTR_FD | IBV_XRCD_INIT_ATTR_OFLAGS;
 		wanted.fd = -1;
 		wanted.oflags = O_CREAT;
 		errno = 0;
-		domain = ibv_open_xrcd(dev->verbs, &wanted);
-		if (!domain)
-			why = {errno > 0 ? errno : EOPNOTSUPP, QPATTR_STAGE_COMMAND};
-		dev->xrcd.store(domain, std::memory_order_relaxed);
+		dev->xrcd = ibv_open_xrcd(dev->verbs, &wanted);
 	}
-	if (!domain)
-		return why;
-	return domain;
+	if (!dev->xrcd)
+		return nothing_made(EOPNOTSUPP);
+	return dev->xrcd;
 }
 
 bool is_ethernet(device &dev, std::uint8_t port) noexcept

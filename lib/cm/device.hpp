@@ -21,7 +21,7 @@ struct device {
 	std::uint32_t index;		// the kernel's; a device that comes back has another
 	std::uint8_t max_responder_resources;
 	std::uint8_t max_initiator_depth;
-	std::atomic<ibv_xrcd *> xrcd;	// default_xrcd(); nullptr until one is wanted
+	ibv_xrcd *xrcd;			// default_xrcd()'s; nullptr until one is wanted
 	std::atomic<std::uint8_t> layers[8]; // of the first ports; 0: not asked yet
 };
 

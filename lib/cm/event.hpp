@@ -14,17 +14,18 @@ struct group;
 struct event_record : rdma_cm_event {
 	identifier *counted; // the kernel counts the event on this id; nullptr: no more
 	group *counted_too;  // and, if not nullptr, on this multicast group
-	event_record *next;  // among the left ones (event.cpp)
+	event_record *next;  // among the left ones (left_events.cpp)
 	int fd;		     // of the channel that it was read from
 	uapi::get_event::reply reply;
 };
 
-// What a cancelled reader left: of a channel, id or group that ends it is nobody's any
-// more; an id that moves takes it along (how many there were).
-void forget_left_events(int fd) noexcept;
-void forget_left_events(const identifier &id) noexcept;
-void forget_left_events(const group &of) noexcept;
-[[nodiscard]] std::uint32_t move_left_events(const identifier &id, int fd) noexcept;
+// Whose event a reply is: the id's, and where it tells of a multicast group, the
+// group's too. nullptr: nobody's that lives.
+struct owner {
+	identifier *id;
+	group *joined;
+};
+[[nodiscard]] owner owner_of(const uapi::get_event::reply &reply) noexcept;
 
 // What an event does to its id, by its number: see event_effects.cpp. False: the
 // program is not to see it.

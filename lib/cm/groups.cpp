@@ -7,25 +7,16 @@
 #include "lib/cm/complete.hpp"
 #include "lib/cm/edge.hpp"
 #include "lib/cm/event.hpp"
-#include "lib/cm/uncancelled.hpp"
-#include "lib/cm/verbs_error.hpp"
 #include "lib/cm/extras.hpp"
 #include "lib/cm/learn.hpp"
+#include "lib/cm/left_events.hpp"
 #include "lib/cm/live.hpp"
+#include "lib/cm/locked.hpp"
+#include "lib/cm/uncancelled.hpp"
+#include "lib/cm/verbs_error.hpp"
 
 namespace qpattr::cm {
 namespace {
-
-class hold {
-public:
-	explicit hold(extras &of) noexcept : lock_{of.lock} { pthread_mutex_lock(&lock_); }
-	~hold() { pthread_mutex_unlock(&lock_); }
-	hold(const hold &) = delete;
-	hold &operator=(const hold &) = delete;
-
-private:
-	pthread_mutex_t &lock_;
-};
 
 bool is_at(const group &joined, const sockaddr *address, std::size_t len) noexcept
 {
@@ -35,7 +26,7 @@ bool is_at(const group &joined, const sockaddr *address, std::size_t len) noexce
 // The one that was joined last, out of the list.
 group *take(extras &from, const sockaddr *address, std::size_t len) noexcept
 {
-	const hold held{from};
+	const locked lock{from.lock};
 	for (group **at = &from.groups; *at; at = &(*at)->next)
 		if (is_at(**at, address, len)) {
 			group *found = *at;
@@ -45,11 +36,17 @@ group *take(extras &from, const sockaddr *address, std::size_t len) noexcept
 	return nullptr;
 }
 
-void put(extras &into, group *joined) noexcept
+// Under the lock.
+void link(extras &into, group *joined) noexcept
 {
-	const hold held{into};
 	joined->next = into.groups;
 	into.groups = joined;
+}
+
+void detach(ibv_qp *qp, group &left) noexcept
+{
+	if (qp && left.attached.exchange(false))
+		ibv_detach_mcast(qp, &left.gid, left.lid);
 }
 
 result<group *> make(identifier &id, const sockaddr *address, std::size_t len, bool send_only,
@@ -89,14 +86,13 @@ result<void> join(identifier &id, const sockaddr *address, std::uint16_t flags,
 		// Who leaves the group at its event waits until it has its number.
 		const uncancelled held;
 		extras &more = *extras_of(id);
-		const hold locked{more};
+		const locked lock{more.lock};
 		if (const auto told = tell(id, command); !told) {
 			groups.give(joined);
 			return told;
 		}
 		joined->handle = reply.id;
-		joined->next = more.groups;
-		more.groups = joined;
+		link(more, joined);
 	}
 	return complete(id, waits);
 }
@@ -111,13 +107,13 @@ result<void> leave(identifier &id, const sockaddr *address) noexcept
 	group *left = more ? take(*more, address, len) : nullptr;
 	if (!left)
 		return wrong(EADDRNOTAVAIL);
-	if (id.qp && left->attached.exchange(false))
-		ibv_detach_mcast(id.qp, &left->gid, left->lid);
+	detach(id.qp, *left);
 	uapi::leave_mcast::reply reply{};
 	ucma::frame<uapi::leave_mcast> command{&reply};
 	command.body.id = left->handle;
 	if (const auto told = tell(id, command); !told) {
-		put(*more, left); // still a member
+		const locked lock{more->lock};
+		link(*more, left); // still a member
 		return told;
 	}
 	// A synchronous join left its event with the id; nobody else acknowledges it.
@@ -126,8 +122,7 @@ result<void> leave(identifier &id, const sockaddr *address) noexcept
 	forget_left_events(*left);
 	await_acks(left->acked, reply.events_reported, "rdma_leave_multicast", id.handle);
 	// Its event may have been on its way.
-	if (id.qp && left->attached.exchange(false))
-		ibv_detach_mcast(id.qp, &left->gid, left->lid);
+	detach(id.qp, *left);
 	groups.give(left);
 	return {};
 }
@@ -151,12 +146,11 @@ result<void> attach(group &joined, const rdma_ud_param &where) noexcept
 void detach_all(identifier &id) noexcept
 {
 	extras *more = extras_of(id);
-	if (!more || !id.qp)
+	if (!more)
 		return;
-	const hold locked{*more};
+	const locked lock{more->lock};
 	for (group *at = more->groups; at; at = at->next)
-		if (at->attached.exchange(false))
-			ibv_detach_mcast(id.qp, &at->gid, at->lid);
+		detach(id.qp, *at);
 }
 
 void free_groups(identifier &id) noexcept

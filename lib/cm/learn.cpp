@@ -9,15 +9,13 @@
 #include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
 
+#include <infiniband/ib.h>
+
 namespace qpattr::cm {
 namespace {
 
 using route_reply = uapi::query_route::reply;
 constexpr unsigned max_paths = sizeof(route_reply{}.ib_route) / sizeof(route_reply{}.ib_route[0]);
-
-constexpr sa_family_t af_ib = 27;
-constexpr std::uint16_t sockaddr_ib_len = 48;
-constexpr std::size_t gid_in_sockaddr_ib = 8;
 
 result<void> ask(const identifier &id, route_reply &reply) noexcept
 {
@@ -64,8 +62,8 @@ result<void> ask_addresses(const identifier &id, rdma_addr &to) noexcept
 	if (const auto asked = ask_pair<uapi::query_gid>(id, src, dst); !asked)
 		return asked;
 	rdma_ib_addr &ib = to.addr.ibaddr;
-	std::memcpy(&ib.sgid, reinterpret_cast<const char *>(&src) + gid_in_sockaddr_ib, sizeof ib.sgid);
-	std::memcpy(&ib.dgid, reinterpret_cast<const char *>(&dst) + gid_in_sockaddr_ib, sizeof ib.dgid);
+	std::memcpy(&ib.sgid, reinterpret_cast<const char *>(&src) + offsetof(sockaddr_ib, sib_addr), sizeof ib.sgid);
+	std::memcpy(&ib.dgid, reinterpret_cast<const char *>(&dst) + offsetof(sockaddr_ib, sib_addr), sizeof ib.dgid);
 	return {};
 }
 
@@ -138,7 +136,7 @@ bool is_loopback(const sockaddr_storage &address) noexcept
 // or one of AF_IB the kernel takes it from the port.
 bool has_pkey(device &dev, std::uint8_t port, const rdma_addr &addresses) noexcept
 {
-	return addresses.src_storage.ss_family == af_ib || is_loopback(addresses.src_storage) ||
+	return addresses.src_storage.ss_family == AF_IB || is_loopback(addresses.src_storage) ||
 	       !is_ethernet(dev, port);
 }
 
@@ -157,7 +155,7 @@ result<void> take_device(identifier &id, const route_reply &reply,
 		id.pd = dev.pd;
 	id.port_num = reply.port_num;
 	rdma_ib_addr &ib = id.route.addr.addr.ibaddr;
-	if (addresses.src_storage.ss_family == af_ib) {
+	if (addresses.src_storage.ss_family == AF_IB) {
 		ib.sgid = addresses.addr.ibaddr.sgid;
 		ib.dgid = addresses.addr.ibaddr.dgid;
 	} else {
@@ -177,8 +175,8 @@ std::uint16_t address_len(const sockaddr *address) noexcept
 		return sizeof(sockaddr_in);
 	case AF_INET6:
 		return sizeof(sockaddr_in6);
-	case af_ib:
-		return sockaddr_ib_len;
+	case AF_IB:
+		return sizeof(sockaddr_ib);
 	default:
 		return 0;
 	}
@@ -190,8 +188,8 @@ result<void> learn(identifier &id) noexcept
 	if (const auto asked = ask(id, reply); !asked)
 		return asked;
 	rdma_addr addresses{};
-	const bool ib = reinterpret_cast<const sockaddr *>(&reply.src_addr)->sa_family == af_ib ||
-			reinterpret_cast<const sockaddr *>(&reply.dst_addr)->sa_family == af_ib;
+	const bool ib = reinterpret_cast<const sockaddr *>(&reply.src_addr)->sa_family == AF_IB ||
+			reinterpret_cast<const sockaddr *>(&reply.dst_addr)->sa_family == AF_IB;
 	if (ib) {
 		if (const auto asked = ask_addresses(id, addresses); !asked)
 			return asked;

@@ -7,9 +7,9 @@
 #include "lib/cm/channel.hpp"
 #include "lib/cm/complete.hpp"
 #include "lib/cm/edge.hpp"
-#include "lib/cm/event.hpp"
 #include "lib/cm/extras.hpp"
 #include "lib/cm/groups.hpp"
+#include "lib/cm/left_events.hpp"
 #include "lib/cm/live.hpp"
 
 #include <qpattr/cm.h>

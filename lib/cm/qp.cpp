@@ -6,6 +6,7 @@
 #include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
 #include "lib/cm/uncancelled.hpp"
+#include "lib/cm/verbs_error.hpp"
 #include "lib/cm/qp_moves.hpp"
 
 namespace qpattr::cm {
@@ -48,7 +49,7 @@ result<ibv_qp *> make(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 	errno = 0;
 	ibv_qp *qp = ibv_create_qp_ex(id.verbs, &init);
 	if (!qp)
-		return failure{errno > 0 ? errno : EINVAL, QPATTR_STAGE_COMMAND};
+		return nothing_made(EINVAL);
 	id.local_ece = ece_of(*qp);
 	const auto moved = init.qp_type == IBV_QPT_UD ? to_datagram_ready(id, *qp)
 						      : to_init(id, *qp);

@@ -7,7 +7,10 @@
 #include "lib/cm/resolve.hpp"
 
 #include <cstring>
+#include <endian.h>
 #include <netinet/in.h>
+
+#include <infiniband/ib.h>
 
 namespace qpattr::cm {
 
@@ -78,15 +81,9 @@ __be16 port_of(const sockaddr_storage &address) noexcept
 		return reinterpret_cast<const sockaddr_in &>(address).sin_port;
 	case AF_INET6:
 		return reinterpret_cast<const sockaddr_in6 &>(address).sin6_port;
-	case 27: { // AF_IB: the low 16 bits of the service id, where the mask has them
-		std::uint64_t sid;
-		std::uint64_t mask;
-		std::memcpy(&sid, reinterpret_cast<const char *>(&address) + 24, sizeof sid);
-		std::memcpy(&mask, reinterpret_cast<const char *>(&address) + 32, sizeof mask);
-		std::uint16_t port;
-		sid &= mask;
-		std::memcpy(&port, reinterpret_cast<const char *>(&sid) + 6, sizeof port);
-		return port;
+	case AF_IB: { // the low 16 bits of the service id, where the mask has them
+		const auto &ib = reinterpret_cast<const sockaddr_ib &>(address);
+		return htons(static_cast<std::uint16_t>(be64toh(ib.sib_sid & ib.sib_sid_mask)));
 	}
 	default:
 		return 0;

@@ -5,6 +5,7 @@
 #include "lib/cm/device.hpp"
 #include "lib/cm/edge.hpp"
 #include "lib/cm/uncancelled.hpp"
+#include "lib/cm/verbs_error.hpp"
 #include "lib/cm/qp.hpp"
 
 #include <rdma/rdma_verbs.h>
@@ -56,7 +57,7 @@ result<void> create(identifier &id, ibv_srq_init_attr_ex &init) noexcept
 	errno = 0;
 	ibv_srq *srq = ibv_create_srq_ex(id.verbs, &init);
 	if (!srq) {
-		const failure why{errno > 0 ? errno : EINVAL, QPATTR_STAGE_COMMAND};
+		const failure why = nothing_made(EINVAL);
 		if (is_xrc(init))
 			destroy_cqs(id);
 		return why;

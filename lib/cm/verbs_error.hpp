@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a verb meant that answered an int other than 0: an errno, or -1 with errno
-// set, or, from some providers, -1 alone. errno is to be 0 before the call.
+// What it meant that a verb failed. errno is to be 0 before the call: some providers
+// do not set it.
 #pragma once
 
 #include <cerrno>
@@ -9,10 +9,16 @@
 
 namespace qpattr::cm {
 
+// The verb gave no object.
+[[nodiscard]] inline failure nothing_made(int otherwise) noexcept
+{
+	return {errno > 0 ? errno : otherwise, QPATTR_STAGE_COMMAND};
+}
+
+// The verb answered an int other than 0: an errno, or -1 with errno set, or -1 alone.
 [[nodiscard]] inline failure verbs_failure(int answer) noexcept
 {
-	const int code = answer > 0 ? answer : errno > 0 ? errno : EIO;
-	return {code, QPATTR_STAGE_COMMAND};
+	return answer > 0 ? failure{answer, QPATTR_STAGE_COMMAND} : nothing_made(EIO);
 }
 
 } // namespace qpattr::cm

@@ -85,12 +85,25 @@ result<void> check_abi(const char *path) noexcept
 	return {};
 }
 
+} // namespace
+
 bool is_device(const struct stat &node, dev_t device) noexcept
 {
 	return S_ISCHR(node.st_mode) && node.st_rdev == device;
 }
 
-} // namespace
+result<int> open_node(const char *path, dev_t device) noexcept
+{
+	const int fd = ::open(path, O_RDWR | O_CLOEXEC);
+	if (fd < 0)
+		return failure{errno, QPATTR_STAGE_OPEN};
+	struct stat node;
+	if (::fstat(fd, &node) != 0 || !is_device(node, device)) {
+		::close(fd);
+		return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
+	}
+	return fd;
+}
 
 result<int> open_device(const device_paths &paths) noexcept
 {
@@ -105,14 +118,7 @@ result<int> open_device(const device_paths &paths) noexcept
 	if (const auto abi = check_abi(paths.sysfs_abi); !abi)
 		return abi.why();
 
-	const int fd = ::open(paths.node, O_RDWR | O_CLOEXEC);
-	if (fd < 0)
-		return failure{errno, QPATTR_STAGE_OPEN};
-	if (::fstat(fd, &node) != 0 || !is_device(node, device.value())) {
-		::close(fd);
-		return failure{ENODEV, QPATTR_STAGE_IDENTIFY};
-	}
-	return fd;
+	return open_node(paths.node, device.value());
 }
 
 } // namespace qpattr::ucma

@@ -2,6 +2,8 @@
 // The rdma_cm device: found, identified, opened.
 #pragma once
 
+#include <sys/stat.h>
+
 #include "lib/result.hpp"
 
 namespace qpattr::ucma {
@@ -18,5 +20,10 @@ struct device_paths {
 // character device can have effects, and once more after, since the node can
 // be replaced in between. Errors: see qpattr_device_open().
 [[nodiscard]] result<int> open_device(const device_paths &paths) noexcept;
+
+// The steps of it, for who knows the device's number already: whether a node is the
+// device; opening one that is, as long as it still is.
+[[nodiscard]] bool is_device(const struct stat &node, dev_t device) noexcept;
+[[nodiscard]] result<int> open_node(const char *path, dev_t device) noexcept;
 
 } // namespace qpattr::ucma
