@@ -55,6 +55,16 @@ struct rdma_cm_id *fields_event(struct rdma_event_channel *channel, const char *
 	return id;
 }
 
+struct rdma_cm_id *fields_listener(struct party *party, struct rdma_event_channel *channel, uint16_t base)
+{
+	struct rdma_cm_id *listener;
+
+	CALL(rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP));
+	CALL(rdma_bind_addr(listener, fields_address(party, RDMA_PS_TCP, base)));
+	CALL(rdma_listen(listener, 3));
+	return listener;
+}
+
 void fields_destroy(struct rdma_cm_id *id)
 {
 	dump_forget(id);

@@ -28,6 +28,9 @@ void fields_channel_end(struct rdma_event_channel *channel);
 struct rdma_cm_id *fields_event(struct rdma_event_channel *channel, const char *id_name);
 #define EVENT(channel, id) fields_event(channel, #id)
 
+/* An id of RDMA_PS_TCP that listens at the party's address. */
+struct rdma_cm_id *fields_listener(struct party *party, struct rdma_event_channel *channel, uint16_t base);
+
 void fields_destroy(struct rdma_cm_id *id);
 struct ibv_qp_init_attr fields_qp(enum ibv_qp_type type);
 /* Distinct values in every field, so that two that change places show. */

@@ -169,9 +169,7 @@ static void run_migrate(struct party *party, uint16_t base)
 	struct rdma_cm_id *id, *listener, *request;
 
 	if (party->is_server) {
-		CALL(rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP));
-		CALL(rdma_bind_addr(listener, fields_address(party, RDMA_PS_TCP, base)));
-		CALL(rdma_listen(listener, 3));
+		listener = fields_listener(party, channel, base);
 		meet("listening");
 		request = EVENT(channel, request);
 		CALL(rdma_migrate_id(request, other));
