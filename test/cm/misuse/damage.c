@@ -160,6 +160,6 @@ void cases_of_damage(struct misuse_list *list)
 				 (damage == KERNEL_ID_GONE || damage == OTHER_CHANNEL))
 				added->mark = MARK_WAITS;
 			/* The number that got free is the next one that the kernel gives to anybody. */
-			added->alone = damage == KERNEL_ID_GONE;
+			added->alone = damage == KERNEL_ID_GONE || damage == FD_CLOSED;
 		}
 }
