@@ -65,10 +65,13 @@ struct attributes {
 	result<void> apply(ibv_qp *qp) const noexcept
 	{
 		ibv_qp_attr with = attr; // verbs take it as not const
+		const int before = errno;
+		errno = 0; // some providers fail without setting it
 		const int code = qp ? ::ibv_modify_qp(qp, &with, mask) : EINVAL;
-		if (!code)
-			return {};
-		return error{code > 0 ? code : errno, "ibv_modify_qp"};
+		if (code < 0)
+			return detail::error_of("ibv_modify_qp");
+		errno = before;
+		return error{code, "ibv_modify_qp"};
 	}
 
 	/**

@@ -75,6 +75,13 @@ public:
 			::rdma_ack_cm_event(event);
 	}
 
+	/* Once, whoever calls it first. */
+	static bool make_fork_safe() noexcept
+	{
+		return __atomic_exchange_n(&forks_are_safe, true, __ATOMIC_RELAXED) ||
+		       ::pthread_atfork(lock_all, unlock_all, unlock_all) == 0;
+	}
+
 private:
 	struct group {
 		pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -82,6 +89,20 @@ private:
 	};
 	static constexpr std::size_t group_count = 64;
 	static group groups[group_count];
+
+	/* A child that is forked while another thread holds a lock would find it held by
+	 * nobody. They are independent and nothing is called while one is held: any order. */
+	static void lock_all() noexcept
+	{
+		for (group &each : groups)
+			::pthread_mutex_lock(&each.lock);
+	}
+	static void unlock_all() noexcept
+	{
+		for (group &each : groups)
+			::pthread_mutex_unlock(&each.lock);
+	}
+	static bool forks_are_safe;
 
 	class group_lock {
 	public:
@@ -158,6 +179,12 @@ private:
 };
 
 inline constinit held_event::group held_event::groups[group_count]{};
+inline constinit bool held_event::forks_are_safe = false;
+
+/* Before main(), or as the library that includes this is loaded: no thread has an event
+ * yet, and no lock needs to ask. Of each file its own; what is shared wants a guard of the
+ * C++ runtime. */
+[[maybe_unused]] const bool fork_safe = held_event::make_fork_safe();
 
 } // namespace qpattr::inline v0::detail
 

@@ -322,12 +322,17 @@ int rdma_init_qp_attr(rdma_cm_id *id, ibv_qp_attr *attr, int *mask)
 	return 0;
 }
 
-// Verbs', which answer with the errno.
+// Verbs', which answer with the errno; of some providers with -1 and errno, or -1 alone.
 int ibv_modify_qp(ibv_qp *, ibv_qp_attr *attr, int mask)
 {
 	fake.last.modified = *attr;
 	fake.last.modified_mask = mask;
-	return fake.fails("ibv_modify_qp") ? errno : 0;
+	if (!fake.fails("ibv_modify_qp"))
+		return 0;
+	if (errno > 0)
+		return errno;
+	errno = -errno;
+	return -1;
 }
 
 std::uint16_t rdma_get_src_port(rdma_cm_id *id)

@@ -21,7 +21,8 @@ public:
 	// Forgets everything; every test begins with it.
 	void reset();
 
-	// The next call of the function fails with this errno.
+	// The next call of the function fails with this errno. ibv_modify_qp(): 0 or less
+	// is -1 as the answer, with errno as much above 0.
 	void fail(const std::string &function, int code) { failing[function] = code; }
 
 	// Puts an event into the channel's queue. For a CONNECT_REQUEST `id` is the

@@ -8,6 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "test/support/catch.hpp"
 #include "test/support/fake_rdma_cm.hpp"
 #include "test/support/layer.hpp"
@@ -175,6 +178,43 @@ TEST_CASE("owners: events come and go in many threads", "[owners]")
 	for (auto &each : threads)
 		each.join();
 	CHECK(missed == 0);
+}
+
+TEST_CASE("owners: a child that was forked under other threads' events goes on", "[owners]")
+{
+	const clean check;
+	std::vector<rdma_cm_id> ids(256); // in every group of locks
+	std::atomic<bool> stop = false;
+	std::vector<std::thread> threads;
+	for (int part = 0; part < 4; ++part)
+		threads.emplace_back([&] {
+			rdma_cm_event raw{};
+			while (!stop)
+				for (auto &id : ids) {
+					raw.id = &id;
+					qpattr::event held{&raw};
+					static_cast<void>(held.release());
+				}
+		});
+	int well = 0, forks = 0;
+	while (forks < 300 && well == forks) {
+		++forks;
+		const pid_t child = ::fork();
+		REQUIRE(child >= 0);
+		if (!child) {
+			::alarm(10);
+			for (const auto &id : ids)
+				static_cast<void>(qpattr::detail::held_event::any_here(&id));
+			::_exit(0);
+		}
+		int status = -1;
+		::waitpid(child, &status, 0);
+		well += status == 0;
+	}
+	stop = true;
+	for (auto &each : threads)
+		each.join();
+	CHECK(well == forks);
 }
 
 TEST_CASE("owners: what would wait for this thread's event is EDEADLK", "[owners][errors]")

@@ -407,8 +407,16 @@ TEST_CASE("hpp: apply() is ibv_modify_qp(), whose errno is its answer", "[hpp][e
 	CHECK(with.apply(&qp));
 	CHECK(cm.last.modified.timeout == 14);
 	CHECK(cm.last.modified_mask == IBV_QP_TIMEOUT);
-	cm.fail("ibv_modify_qp", EINVAL);
-	const auto refused = with.apply(&qp).why();
-	CHECK(refused.code == EINVAL);
-	CHECK(refused.call == std::string{"ibv_modify_qp"});
+	for (const auto &[answered, told] : {std::pair{EINVAL, EINVAL}, {-ENOMEM, ENOMEM}, {0, EIO}}) {
+		cm.fail("ibv_modify_qp", answered);
+		errno = 0;
+		const auto refused = with.apply(&qp);
+		CHECK_FALSE(refused);
+		CHECK(refused.why().code == told);
+		CHECK(refused.why().call == std::string{"ibv_modify_qp"});
+	}
+	CHECK(with.apply(nullptr).why().code == EINVAL);
+	errno = 77;
+	CHECK(with.apply(&qp));
+	CHECK(errno == 77);
 }
