@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "lib/cm/any_device.hpp"
+#include "lib/cm/device.hpp"
 #include "lib/cm/left_events.hpp"
 #include "lib/cm/live.hpp"
 #include "lib/cm/uncancelled.hpp"
@@ -58,12 +59,15 @@ result<rdma_event_channel *> open_channel() noexcept
 		return failure{ENOMEM, QPATTR_STAGE_OPEN};
 	const auto fd = open_descriptor();
 	if (!fd) {
+		// No file of whoever still holds a pointer to what was here.
+		channel->fd = -1;
 		channels.give(channel);
 		say("no event channel: %s, stage %s (docs/errors.md)", QPATTR_DEVICE_PATH,
 		    qpattr_stage_name(fd.why().stage));
 		return fd.why();
 	}
 	channel->fd = fd.value();
+	start_verbs();
 	return channel;
 }
 

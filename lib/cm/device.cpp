@@ -22,24 +22,13 @@ namespace {
 
 constinit std::atomic<device *> opened{nullptr};
 // Never taken on the way of a connection once its device is open.
-pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-pthread_once_t prepared = PTHREAD_ONCE_INIT;
-
-// A child that is forked while another thread opens a device must not find the
-// lock held by nobody.
-pthread_mutex_t &fork_safe() noexcept
-{
-	pthread_once(&prepared, [] {
-		constexpr auto lock = [] { pthread_mutex_lock(&opening); };
-		constexpr auto unlock = [] { pthread_mutex_unlock(&opening); };
-		pthread_atfork(lock, unlock, unlock);
-	});
-	return opening;
-}
+constinit pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
+// Whether libibverbs has looked for its drivers.
+constinit std::atomic<bool> started{false};
 
 class opening_lock {
 	uncancelled held_;
-	locked lock_{fork_safe()};
+	locked lock_{fork_safe<opening>()};
 };
 
 constexpr std::uint32_t no_index = 0xffffffffU;
@@ -107,7 +96,13 @@ result<device *> open_verbs(ibv_device *found) noexcept
 // that makes each opened once.
 class present {
 public:
-	present() noexcept : list_{ibv_get_device_list(&count_)} {}
+	present() noexcept : list_{ibv_get_device_list(&count_)}
+	{
+		if (!list_)
+			say("libibverbs tells of no devices: errno %d", errno);
+		else
+			started.store(true, std::memory_order_release);
+	}
 	~present()
 	{
 		if (list_)
@@ -138,6 +133,12 @@ private:
 };
 
 } // namespace
+
+void start_verbs() noexcept
+{
+	if (!started.load(std::memory_order_acquire))
+		const present looked_for;
+}
 
 result<device *> device_of(std::uint64_t guid, std::uint32_t index) noexcept
 {

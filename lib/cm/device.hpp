@@ -25,6 +25,11 @@ struct device {
 	std::atomic<std::uint8_t> layers[8]; // of the first ports; 0: not asked yet
 };
 
+// Has libibverbs look for its drivers, if it has not yet. It does so once a process, with
+// what descriptors, files and rights there are then; found late, some would be missing
+// for ever. Opens no device.
+void start_verbs() noexcept;
+
 // The device that the kernel means. Looks at what is open without a lock, and
 // opens it where it is new. ENODEV: no such device for libibverbs (its driver's
 // provider is missing, or it is gone); ENOMEM; what opening it gave.

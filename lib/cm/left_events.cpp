@@ -14,7 +14,7 @@ namespace qpattr::cm {
 namespace {
 
 constinit std::atomic<unsigned> left_count{0};
-pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER; // taken where there are some only
+constinit pthread_mutex_t left_lock = PTHREAD_MUTEX_INITIALIZER; // taken where there are some only
 event_record *left_events = nullptr;
 
 // The first that `is_wanted`, out of the list.
@@ -23,7 +23,7 @@ template <class Wanted> event_record *take(Wanted is_wanted) noexcept
 	if (!left_count.load(std::memory_order_relaxed))
 		return nullptr;
 	const uncancelled held;
-	const locked lock{left_lock};
+	const locked lock{fork_safe<left_lock>()};
 	for (event_record **at = &left_events; *at; at = &(*at)->next)
 		if (is_wanted(**at)) {
 			event_record *found = *at;
@@ -54,7 +54,7 @@ void leave_event(event_record *in_hand) noexcept
 		events.give(in_hand); // the kernel has written nothing
 		return;
 	}
-	const locked lock{left_lock};
+	const locked lock{fork_safe<left_lock>()};
 	event_record **end = &left_events;
 	while (*end)
 		end = &(*end)->next;
@@ -87,7 +87,7 @@ std::uint32_t move_left_events(const identifier &id, int fd) noexcept
 	if (!left_count.load(std::memory_order_relaxed))
 		return 0;
 	const uncancelled held;
-	const locked lock{left_lock};
+	const locked lock{fork_safe<left_lock>()};
 	std::uint32_t moved = 0;
 	for (event_record *one = left_events; one; one = one->next)
 		if (owner_of(one->reply).id == &id) {

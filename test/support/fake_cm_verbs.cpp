@@ -47,6 +47,12 @@ extern "C" {
 
 ibv_device **ibv_get_device_list(int *count)
 {
+	auto &verbs = fake_cm_verbs::get();
+	++verbs.lists;
+	if (verbs.list_errno) {
+		errno = verbs.list_errno;
+		return nullptr;
+	}
 	*count = 1;
 	return the_list;
 }
@@ -113,14 +119,19 @@ ibv_cq *ibv_create_cq(ibv_context *, int, void *, ibv_comp_channel *, int)
 	return &the_cq;
 }
 
-int ibv_destroy_cq(ibv_cq *)
+int ibv_destroy_cq(ibv_cq *cq)
 {
+	fake_cm_verbs::get().destroyed.push_back(cq);
 	return 0;
 }
 
-ibv_qp *ibv_create_qp(ibv_pd *, ibv_qp_init_attr *)
+ibv_qp *ibv_create_qp(ibv_pd *pd, ibv_qp_init_attr *)
 {
-	return fake_cm_verbs::get().make_qp(77);
+	auto &verbs = fake_cm_verbs::get();
+	if (verbs.no_qp)
+		return nullptr;
+	verbs.qp.pd = pd;
+	return verbs.make_qp(77);
 }
 
 int ibv_destroy_qp(ibv_qp *)

@@ -31,6 +31,10 @@ public:
 	};
 	std::vector<move> moves; // of ibv_modify_qp()
 	int modify_errno = 0;
+	int lists = 0;		 // ibv_get_device_list() was called
+	int list_errno = 0;	 // which answers it
+	bool no_qp = false;	 // ibv_create_qp() fails
+	std::vector<ibv_cq *> destroyed; // by ibv_destroy_cq()
 	ibv_ece offered{};	 // ibv_query_ece()
 	std::vector<ibv_ece> set; // ibv_set_ece()
 };

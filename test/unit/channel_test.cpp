@@ -44,6 +44,29 @@ void *next_memory()
 
 } // namespace
 
+// Before the others, of which each opens channels.
+TEST_CASE("channel: the first one has libibverbs find its drivers, while it can")
+{
+	booted();
+	auto &verbs = fake_cm_verbs::get();
+	verbs.reset();
+	const auto open = [] {
+		errno = 77;
+		auto *channel = rdma_create_event_channel();
+		CHECK(channel != nullptr);
+		CHECK(errno == 77);
+		rdma_destroy_event_channel(channel);
+	};
+	verbs.list_errno = EMFILE;
+	open();
+	CHECK(verbs.lists == 1);
+	verbs.list_errno = 0;
+	open(); // tried again
+	CHECK(verbs.lists == 2);
+	open();
+	CHECK(verbs.lists == 2);
+}
+
 TEST_CASE("channel: the device is identified, opened for both, and closed on exec")
 {
 	auto &kernel = booted();
@@ -134,6 +157,8 @@ TEST_CASE("channel: what goes wrong at the first one is its errno")
 		check_refused(code);
 	}
 	kernel.open_errno = 0;
+	// Whoever has a pointer from before is not led to a file.
+	CHECK(static_cast<rdma_event_channel *>(memory)->fd == -1);
 	CHECK(next_memory() == memory); // none was kept
 
 	auto *channel = rdma_create_event_channel();
