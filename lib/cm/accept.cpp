@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The passive side: rdma_listen(), rdma_accept().
+#include "lib/cm/acks.hpp"
 #include "lib/cm/complete.hpp"
 #include "lib/cm/connection.hpp"
 #include "lib/cm/edge.hpp"
@@ -20,9 +21,17 @@ result<void> listen(identifier &id, int backlog) noexcept
 	ucma::frame<uapi::listen> command;
 	command.body.id = id.handle;
 	command.body.backlog = static_cast<std::uint32_t>(backlog);
-	if (const auto told = tell(id, command); !told)
+	const kept alive{id.acked};
+	// Before the command: who reads a request may move or destroy the listener at once.
+	const stage before = stage_of(id);
+	const bool early = before <= stage::bound && advance(id, before, stage::listening);
+	if (const auto told = tell(id, command); !told) {
+		if (early)
+			advance(id, stage::listening, before);
 		return told;
-	set_stage(id, stage::listening);
+	}
+	if (!early)
+		set_stage(id, stage::listening);
 	// The port was chosen when the id was bound; one that was not is bound now.
 	if (id.route.addr.src_addr.sa_family != AF_UNSPEC)
 		return {};

@@ -34,8 +34,9 @@ bool reached(std::uint32_t acked, std::uint32_t delivered) noexcept
 void acknowledge(std::atomic<std::uint32_t> &acked) noexcept
 {
 	std::uint32_t seen = acked.load(std::memory_order_relaxed);
-	while (!acked.compare_exchange_weak(
-		seen, ((seen + 1) & ~waited_for) | (seen & waited_for), std::memory_order_acq_rel))
+	// Who is woken and is still not content says again that somebody waits.
+	while (!acked.compare_exchange_weak(seen, (seen + 1) & ~waited_for,
+					    std::memory_order_acq_rel))
 		;
 	if (seen & waited_for)
 		futex(acked, FUTEX_WAKE_PRIVATE, INT32_MAX, nullptr);
@@ -45,13 +46,14 @@ void await_acks(std::atomic<std::uint32_t> &acked, std::uint32_t delivered, cons
 		std::uint32_t handle) noexcept
 {
 	std::uint32_t seen = acked.load(std::memory_order_acquire);
-	if (reached(seen, delivered))
-		return;
-	seen = acked.fetch_or(waited_for, std::memory_order_acq_rel) | waited_for;
 	bool told = false;
 	while (!reached(seen, delivered)) {
 		constexpr timespec patience{2, 0};
-		if (futex(acked, FUTEX_WAIT_PRIVATE, seen, told ? nullptr : &patience) != 0 &&
+		const std::uint32_t asleep = seen | waited_for;
+		if (seen != asleep &&
+		    !acked.compare_exchange_weak(seen, asleep, std::memory_order_acq_rel))
+			continue;
+		if (futex(acked, FUTEX_WAIT_PRIVATE, asleep, told ? nullptr : &patience) != 0 &&
 		    errno == ETIMEDOUT) {
 			say("%s of id %u waits for %u event(s) that were read and not "
 			    "acknowledged (rdma_ack_cm_event)",
@@ -60,7 +62,14 @@ void await_acks(std::atomic<std::uint32_t> &acked, std::uint32_t delivered, cons
 		}
 		seen = acked.load(std::memory_order_acquire);
 	}
-	acked.fetch_and(~waited_for, std::memory_order_relaxed);
+}
+
+kept::kept(std::atomic<std::uint32_t> &acked) noexcept : acked_{acked}
+{
+	std::uint32_t seen = acked.load(std::memory_order_relaxed);
+	while (!acked.compare_exchange_weak(seen, ((seen - 1) & ~waited_for) | (seen & waited_for),
+					    std::memory_order_acq_rel))
+		;
 }
 
 } // namespace qpattr::cm

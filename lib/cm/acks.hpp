@@ -22,4 +22,19 @@ void acknowledge(std::atomic<std::uint32_t> &acked) noexcept;
 void await_acks(std::atomic<std::uint32_t> &acked, std::uint32_t delivered, const char *what,
 		std::uint32_t handle) noexcept;
 
+// For as long as this lives, who destroys the id waits, as for an event that was not
+// acknowledged. For calls that touch an id after a command which brings an event or
+// hands the id to another thread: that thread may destroy it before the call is done.
+// Not around the wait for an event, which a destruction is not to wait for.
+class kept {
+public:
+	explicit kept(std::atomic<std::uint32_t> &acked) noexcept;
+	~kept() { acknowledge(acked_); }
+	kept(const kept &) = delete;
+	kept &operator=(const kept &) = delete;
+
+private:
+	std::atomic<std::uint32_t> &acked_;
+};
+
 } // namespace qpattr::cm

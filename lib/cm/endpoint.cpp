@@ -97,11 +97,10 @@ result<void> adopt(identifier &listener, identifier &id) noexcept
 	const auto opened = open_channel();
 	if (!opened)
 		return opened.why();
-	if (const auto moved = move(id, opened.value()); !moved) {
+	if (const auto moved = move(id, opened.value(), true); !moved) {
 		close_channel(opened.value());
 		return moved;
 	}
-	id.put(identifier::synchronous, true);
 	const extras *more = extras_of(listener);
 	if (!more || !more->has_qp_init)
 		return {};

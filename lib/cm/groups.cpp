@@ -83,8 +83,10 @@ result<void> join(identifier &id, const sockaddr *address, std::uint16_t flags,
 	command.body.join_flags = flags;
 	std::memcpy(&command.body.addr, address, len);
 	{
-		// Who leaves the group at its event waits until it has its number.
+		// Who leaves the group at its event waits until it has its number; who
+		// destroys the id then, until the lock is free.
 		const uncancelled held;
+		const kept alive{id.acked};
 		extras &more = *extras_of(id);
 		const locked lock{more.lock};
 		if (const auto told = tell(id, command); !told) {

@@ -101,26 +101,54 @@ result<void> destroy(identifier *id) noexcept
 	return {};
 }
 
-result<void> move(identifier &id, rdma_event_channel *to) noexcept
+result<void> move(identifier &id, rdma_event_channel *to, bool synchronous) noexcept
 {
 	uapi::migrate_id::reply reply{};
 	ucma::frame<uapi::migrate_id> command{&reply};
 	rdma_event_channel *const from = id.channel;
+	rdma_cm_event *const last = id.event;
+	const bool was_synchronous = id.has(identifier::synchronous);
 	command.body.id = id.handle;
 	command.body.fd = static_cast<std::uint32_t>(from->fd);
-	// First: who reads the new channel may have an event that moved along at once.
+	const kept alive{id.acked};
+	// All of it first: who reads the new channel may have an event that moved along at
+	// once, and destroy the id.
 	id.channel = to;
+	id.event = nullptr;
+	id.put(identifier::synchronous, synchronous);
 	if (const auto told = tell(to->fd, command); !told) {
 		id.channel = from;
+		id.event = last;
+		id.put(identifier::synchronous, was_synchronous);
 		return told.why();
 	}
-	drop_event(id);
-	// Those are read, and acknowledged, on the new channel.
-	const std::uint32_t left = move_left_events(id, to->fd);
+	if (last)
+		rdma_ack_cm_event(last);
+	// Those are read, and acknowledged, on the new channel. One less: it is `alive`.
+	const std::uint32_t left = move_left_events(id, to->fd) + 1;
 	await_acks(id.acked, reply.events_reported - left, "rdma_migrate_id", id.handle);
 	return {};
 }
 
+namespace {
+
+// Requests that wait unread stay behind in the kernel: see event_effects.cpp.
+result<void> move_listener(identifier &id, rdma_event_channel *to, bool synchronous) noexcept
+{
+	if (stage_of(id) != stage::listening)
+		return move(id, to, synchronous);
+	extras *more = make_extras(id);
+	if (!more)
+		return wrong(ENOMEM);
+	const int left_before = more->left_channel;
+	more->left_channel = id.channel->fd;
+	const auto moved = move(id, to, synchronous);
+	if (!moved)
+		more->left_channel = left_before;
+	return moved;
+}
+
+} // namespace
 } // namespace qpattr::cm
 
 using namespace qpattr::cm;
@@ -161,33 +189,24 @@ int rdma_migrate_id(rdma_cm_id *public_id, rdma_event_channel *channel)
 	const call made;
 	identifier &id = *own(public_id);
 	const bool synchronous = !channel;
+	rdma_event_channel *const old = id.channel;
+	const bool own_channel = id.has(identifier::synchronous);
+	// Synchronous already; its channel would be closed under it.
+	if (own_channel && (synchronous || channel == old))
+		return refuse(EINVAL);
 	if (synchronous) {
-		if (id.has(identifier::synchronous))
-			return refuse(EINVAL);
 		const auto opened = open_channel();
 		if (!opened)
 			return refuse(opened.why().code);
 		channel = opened.value();
 	}
-	// Requests that wait unread stay behind in the kernel: see event.cpp.
-	const bool listening = stage_of(id) == stage::listening;
-	extras *more = listening ? make_extras(id) : nullptr;
-	if (listening && !more) {
-		if (synchronous)
-			close_channel(channel);
-		return refuse(ENOMEM);
-	}
-	if (more)
-		more->left_channel = id.channel->fd;
-	rdma_event_channel *const old = id.channel;
-	if (const auto moved = move(id, channel); !moved) {
+	if (const auto moved = move_listener(id, channel, synchronous); !moved) {
 		if (synchronous)
 			close_channel(channel);
 		return refuse(moved.why().code);
 	}
-	if (id.has(identifier::synchronous))
+	if (own_channel)
 		close_channel(old);
-	id.put(identifier::synchronous, synchronous);
 	made.succeeded();
 	return 0;
 }

@@ -33,7 +33,9 @@ void release(identifier *id) noexcept;
 // rdma_destroy_id().
 [[nodiscard]] result<void> destroy(identifier *id) noexcept;
 
-// Moves the id to another channel's descriptor; waits for its acknowledgements.
-[[nodiscard]] result<void> move(identifier &id, rdma_event_channel *to) noexcept;
+// Moves the id to another channel's descriptor, where it is synchronous or not; waits
+// for its acknowledgements. The id may be gone afterwards, destroyed by whoever read an
+// event of it there.
+[[nodiscard]] result<void> move(identifier &id, rdma_event_channel *to, bool synchronous) noexcept;
 
 } // namespace qpattr::cm

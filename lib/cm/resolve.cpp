@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // From an idle id to a route: rdma_bind_addr(), rdma_resolve_addr(),
 // rdma_resolve_route(), and the ports.
+#include "lib/cm/acks.hpp"
 #include "lib/cm/complete.hpp"
 #include "lib/cm/edge.hpp"
 #include "lib/cm/learn.hpp"
@@ -22,6 +23,8 @@ result<void> bind(identifier &id, const sockaddr *address, std::size_t len) noex
 	command.body.id = id.handle;
 	command.body.addr_size = static_cast<std::uint16_t>(len);
 	std::memcpy(&command.body.addr, address, len);
+	// Its device may go at once, and who reads of that destroys it.
+	const kept alive{id.acked};
 	if (const auto told = tell(id, command); !told)
 		return told;
 	advance(id, stage::idle, stage::bound);

@@ -42,6 +42,7 @@ void fake_cm_kernel::reset()
 	refusals_.clear();
 	sleeps = false;
 	sleepers = 0;
+	between = nullptr;
 	any_device = true;
 	node_mode = S_IFCHR | 0666;
 	stat_errno = open_errno = fstat_errno = sysfs_errno = 0;
@@ -301,6 +302,9 @@ long fake_cm_kernel::handle_write(int fd, const void *data, std::size_t len)
 	}
 	const long refused = command == uapi::get_event::number ? next_event(fd, bytes, hold)
 								: run(fd, bytes, len);
+	hold.unlock();
+	if (refused >= 0 && between)
+		between(command);
 	return refused < 0 ? refused : static_cast<long>(len);
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <string>
@@ -53,6 +54,10 @@ public:
 		std::uint32_t reported; // events delivered
 	};
 	std::map<std::uint32_t, known_id> ids; // and multicast groups, by their handles
+
+	// Called when a command has succeeded and its call has not returned yet: what
+	// another thread may do then.
+	std::function<void(std::uint32_t command)> between;
 
 	// What QUERY_ROUTE, QUERY(ADDR), QUERY(GID) and INIT_QP_ATTR answer of an id.
 	// Without one: no device; zeros; zeros; EINVAL.

@@ -197,6 +197,30 @@ TEST_CASE("acks: all who wait wake")
 	CHECK(becomes([&] { return one.done() && two.done(); }));
 }
 
+TEST_CASE("acks: who waits for more is not forgotten when who waits for less is content")
+{
+	forget_calls();
+	std::atomic<std::uint32_t> acked{0};
+	sleeper less{[&acked] {
+		cm::await_acks(acked, 1, "test", 0);
+		return 0;
+	}};
+	sleeper more{[&acked] {
+		cm::await_acks(acked, 2, "test", 0);
+		return 0;
+	}};
+	REQUIRE(becomes([] { return waits == 2; }));
+	cm::acknowledge(acked);
+	REQUIRE(becomes([&less] { return less.done() && waits == 3; }));
+	CHECK_FALSE(more.done());
+	cm::acknowledge(acked);
+	CHECK(becomes([&more] { return more.done(); }));
+	CHECK(wakes == 2);
+	// And nobody is woken who does not wait.
+	cm::acknowledge(acked);
+	CHECK(wakes == 2);
+}
+
 TEST_CASE("acks: after two seconds QPATTR_DEBUG tells once who is waited for")
 {
 	forget_calls();

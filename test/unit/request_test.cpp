@@ -177,6 +177,29 @@ TEST_CASE("request: one left on the old channel by rdma_migrate_id is fetched fr
 	rdma_destroy_event_channel(to);
 }
 
+TEST_CASE("request: one left behind is not lost by a migration that fails")
+{
+	rig on;
+	auto *listener = on.listening();
+	const auto left = on.kernel.request(handle_of(listener));
+	on.kernel.routes[left] = rig::on_device();
+	auto *to = rdma_create_event_channel();
+	REQUIRE(to != nullptr);
+	REQUIRE(rdma_migrate_id(listener, to) == 0);
+	rdma_event_channel bad{-1};
+	CHECK(rdma_migrate_id(listener, &bad) == -1);
+	CHECK(errno == EBADF);
+	CHECK(listener->channel == to);
+	auto *read = on.event(to);
+	auto *id = read->id;
+	CHECK(handle_of(id) == left);
+	CHECK(on.kernel.ids.at(left).fd == to->fd);
+	CHECK(rdma_ack_cm_event(read) == 0);
+	check_destroyed(id);
+	check_destroyed(listener);
+	rdma_destroy_event_channel(to);
+}
+
 TEST_CASE("request: without a migration EINVAL is not taken for one left behind")
 {
 	rig on;
