@@ -52,6 +52,7 @@ struct identifier : rdma_cm_id {
 	enum flag : std::uint8_t {
 		synchronous = 1, // its channel is its own, calls wait
 		no_path = 2,	 // path records are not wanted (qpattr_create_id())
+		past_pd = 4,	 // pd was a QP's that is gone, perhaps with the pd
 	};
 	[[nodiscard]] bool has(flag which) const noexcept { return flags & which; }
 	void put(flag which, bool on) noexcept

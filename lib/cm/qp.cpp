@@ -62,13 +62,19 @@ result<ibv_qp *> make(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 
 } // namespace
 
+ibv_pd *usual_pd(const identifier &id) noexcept
+{
+	const device *dev = id.has(identifier::past_pd) ? device_of(id.verbs) : nullptr;
+	return dev ? dev->pd : id.pd;
+}
+
 result<void> create_qp(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 {
 	if (!id.verbs || id.qp)
 		return wrong(EINVAL);
 	if (!(init.comp_mask & IBV_QP_INIT_ATTR_PD) || !init.pd) {
 		init.comp_mask |= IBV_QP_INIT_ATTR_PD;
-		init.pd = id.pd;
+		init.pd = usual_pd(id);
 	} else if (init.pd->context != id.verbs) {
 		return wrong(EINVAL);
 	}
@@ -81,6 +87,7 @@ result<void> create_qp(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 		return made.why();
 	}
 	id.pd = init.pd;
+	id.put(identifier::past_pd, false);
 	id.qp = made.value();
 	return {};
 }
@@ -124,7 +131,12 @@ int rdma_create_qp_ex(rdma_cm_id *id, ibv_qp_init_attr_ex *qp_init_attr)
 	const call made;
 	if (!usable(id) || !qp_init_attr)
 		return refuse(EINVAL);
-	return made.finish(create_qp(*own(id), *qp_init_attr));
+	// Where it fails nothing is the caller's: the queues that were made are gone again.
+	const ibv_qp_init_attr_ex given = *qp_init_attr;
+	const auto created = create_qp(*own(id), *qp_init_attr);
+	if (!created)
+		*qp_init_attr = given;
+	return made.finish(created);
 }
 
 void rdma_destroy_qp(rdma_cm_id *id)
@@ -135,5 +147,6 @@ void rdma_destroy_qp(rdma_cm_id *id)
 	detach_all(*own(id));
 	ibv_destroy_qp(id->qp);
 	id->qp = nullptr;
+	own(id)->put(identifier::past_pd, true);
 	destroy_cqs(*own(id));
 }

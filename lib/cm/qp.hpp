@@ -14,6 +14,11 @@ namespace qpattr::cm {
 // rdma_create_qp(), with the older attributes.
 [[nodiscard]] result<void> create_qp(identifier &id, ibv_pd *pd, ibv_qp_init_attr &init) noexcept;
 
+// What a QP or SRQ gets whose creator names no protection domain: the id's, but the
+// device's default one where the id's came with a QP that was destroyed: the program may
+// have freed it since. The id shows that one still, as stock's does.
+[[nodiscard]] ibv_pd *usual_pd(const identifier &id) noexcept;
+
 // Completion queues of the id's own, where the caller gave none: of `entries`, with
 // a channel. Nothing is made for 0 entries.
 [[nodiscard]] result<void> create_receive_cq(identifier &id, std::uint32_t entries) noexcept;

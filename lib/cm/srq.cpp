@@ -45,7 +45,7 @@ result<void> create(identifier &id, ibv_srq_init_attr_ex &init) noexcept
 	if (!id.verbs || !(init.comp_mask & IBV_SRQ_INIT_ATTR_TYPE))
 		return wrong(EINVAL);
 	if (!(init.comp_mask & IBV_SRQ_INIT_ATTR_PD) || !init.pd) {
-		init.pd = id.pd;
+		init.pd = usual_pd(id);
 		init.comp_mask |= IBV_SRQ_INIT_ATTR_PD;
 	} else if (!init.pd->context) {
 		return wrong(EINVAL);
@@ -95,7 +95,11 @@ int rdma_create_srq_ex(rdma_cm_id *id, ibv_srq_init_attr_ex *attr)
 	const call made;
 	if (!known(id) || !attr)
 		return refuse(EINVAL);
-	return made.finish(create(*own(id), *attr));
+	const ibv_srq_init_attr_ex given = *attr;
+	const auto created = create(*own(id), *attr);
+	if (!created)
+		*attr = given; // queues that were made for it are gone again
+	return made.finish(created);
 }
 
 void rdma_destroy_srq(rdma_cm_id *id)

@@ -253,20 +253,10 @@ static void run_make(struct party *party, uint16_t base)
 	VOID(rdma_destroy_qp(id));
 	VOID(rdma_destroy_srq(id));
 	SHOW(id);
-	dump_step("the caller's PD and CQ");
 	pd = ibv_alloc_pd(id->verbs);
 	cq = ibv_create_cq(id->verbs, 8, NULL, NULL, 0);
 	pointer_name(pd, "the caller's pd");
 	pointer_name(cq, "the caller's cq");
-	qp = fields_qp(IBV_QPT_RC);
-	qp.send_cq = cq;
-	qp.recv_cq = cq;
-	qp.sq_sig_all = 1;
-	qp.qp_context = pd;
-	CALL(rdma_create_qp(id, pd, &qp));
-	SHOW(id);
-	VOID(rdma_destroy_qp(id));
-	SHOW(id);
 	dump_step("rdma_create_qp_ex");
 	CALL(rdma_create_qp_ex(id, &qp_ex));
 	SHOW(id);
@@ -278,6 +268,17 @@ static void run_make(struct party *party, uint16_t base)
 	SHOW(id);
 	if (id->qp)
 		VOID(rdma_destroy_qp(id));
+	/* Last: afterwards a QP without a PD is on another one with stock. */
+	dump_step("the caller's PD and CQ");
+	qp = fields_qp(IBV_QPT_RC);
+	qp.send_cq = cq;
+	qp.recv_cq = cq;
+	qp.sq_sig_all = 1;
+	qp.qp_context = pd;
+	CALL(rdma_create_qp(id, pd, &qp));
+	SHOW(id);
+	VOID(rdma_destroy_qp(id));
+	SHOW(id);
 	dump_step("the wrong kind");
 	qp = fields_qp(IBV_QPT_UD);
 	CALL(rdma_create_qp(id, NULL, &qp));

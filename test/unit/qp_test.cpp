@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: MIT
+// lib/cm/qp.cpp and srq.cpp: whose protection domain a QP gets, and that a call which
+// fails leaves the caller's attributes alone.
+#include "test/support/fake_cm_rig.hpp"
+
+#include <rdma/rdma_verbs.h>
+
+using namespace qpattr::test;
+
+namespace {
+
+template <class Attr> Attr wanted()
+{
+	Attr attr{};
+	attr.qp_type = IBV_QPT_RC;
+	attr.cap = {4, 4, 1, 1, 0};
+	return attr;
+}
+
+template <class T> bool same(const T &one, const T &other)
+{
+	return std::memcmp(&one, &other, sizeof one) == 0;
+}
+
+rdma_cm_id *on_a_device(rig &on)
+{
+	auto *id = on.addr_resolved();
+	on.kernel.attributes[handle_of(id)] = {};
+	return id;
+}
+
+} // namespace
+
+TEST_CASE("qp: no protection domain is the device's, after one of the program's too")
+{
+	rig on;
+	auto *id = on_a_device(on);
+	ibv_pd *const usual = id->pd;
+	REQUIRE(usual != nullptr);
+	auto attr = wanted<ibv_qp_init_attr>();
+	REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
+	CHECK(id->qp->pd == usual);
+	rdma_destroy_qp(id);
+
+	ibv_pd given{};
+	given.context = id->verbs;
+	attr = wanted<ibv_qp_init_attr>();
+	REQUIRE(rdma_create_qp(id, &given, &attr) == 0);
+	CHECK(id->qp->pd == &given);
+	CHECK(id->pd == &given);
+	rdma_destroy_qp(id);
+	CHECK(id->pd == &given); // as with stock
+	std::memset(&given, 0xff, sizeof given); // the program has freed it
+
+	attr = wanted<ibv_qp_init_attr>();
+	REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
+	CHECK(id->qp->pd == usual);
+	CHECK(id->pd == usual);
+	rdma_destroy_qp(id);
+
+	auto wide = wanted<ibv_qp_init_attr_ex>();
+	REQUIRE(rdma_create_qp_ex(id, &wide) == 0);
+	CHECK(id->qp->pd == usual);
+	CHECK(wide.pd == usual);
+	CHECK(wide.send_cq == id->send_cq);
+	CHECK(wide.recv_cq == id->recv_cq);
+	rdma_destroy_qp(id);
+	CHECK(rdma_destroy_id(id) == 0);
+}
+
+TEST_CASE("qp: one that is not made leaves nothing in the caller's attributes")
+{
+	rig on;
+	auto *id = on_a_device(on);
+	on.verbs.no_qp = true;
+	auto wide = wanted<ibv_qp_init_attr_ex>();
+	const auto wide_before = wide;
+	CHECK(rdma_create_qp_ex(id, &wide) == -1);
+	CHECK(errno == EINVAL);
+	CHECK_FALSE(on.verbs.destroyed.empty()); // its queues are gone
+	CHECK(same(wide, wide_before));
+	auto attr = wanted<ibv_qp_init_attr>();
+	const auto before = attr;
+	CHECK(rdma_create_qp(id, nullptr, &attr) == -1);
+	CHECK(same(attr, before));
+
+	ibv_srq_init_attr_ex shared{};
+	shared.comp_mask = IBV_SRQ_INIT_ATTR_TYPE;
+	shared.attr.max_wr = shared.attr.max_sge = 1;
+	const auto shared_before = shared;
+	CHECK(rdma_create_srq_ex(id, &shared) == -1);
+	CHECK(same(shared, shared_before));
+
+	// The same attributes serve when it can be made.
+	on.verbs.no_qp = false;
+	CHECK(rdma_create_qp_ex(id, &wide) == 0);
+	CHECK(wide.send_cq == id->send_cq);
+	CHECK((wide.comp_mask & IBV_QP_INIT_ATTR_PD) != 0);
+	rdma_destroy_qp(id);
+	CHECK(rdma_destroy_id(id) == 0);
+}
