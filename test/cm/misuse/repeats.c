@@ -12,6 +12,7 @@ enum step {
 	NO_STEP,
 	BIND,
 	RESOLVE,
+	RESOLVE_NOBODY,
 	ROUTE_IT,
 	MAKE_QP,
 	DROP_QP,
@@ -50,6 +51,10 @@ static int step(struct scene *scene, enum step step)
 		return rdma_bind_addr(id, address_ipv4(0));
 	case RESOLVE:
 		return rdma_resolve_addr(id, NULL, address_ipv4(7471), 2000);
+	case RESOLVE_NOBODY: /* its ADDR_ERROR stays unread */
+		MUST(!rdma_resolve_addr(id, NULL, address_nobody(), 300));
+		scene_await(scene->channel);
+		return 0;
 	case ROUTE_IT:
 		return rdma_resolve_route(id, 2000);
 	case MAKE_QP:
@@ -117,6 +122,7 @@ static const struct repeat repeats[] = {
 	{ "rdma_bind_addr", "twice", RC(CREATED), BIND, BIND, WORKS, MARK_NONE, false, false },
 	{ "rdma_bind_addr", "while resolving", RC(CREATED), RESOLVE, BIND, WORKS, MARK_NONE, false, false },
 	{ "rdma_resolve_addr", "twice", RC(CREATED), RESOLVE, RESOLVE, WORKS, MARK_NONE, false, false },
+	{ "rdma_resolve_addr", "again, ADDR_ERROR unread", RC(CREATED), RESOLVE_NOBODY, RESOLVE, WORKS, MARK_NONE, false, false },
 	{ "rdma_resolve_addr", "sync, twice", RC_SYNC(CREATED), RESOLVE, RESOLVE, WORKS, MARK_NONE, false, false },
 	{ "rdma_resolve_route", "twice", RC(ADDR), ROUTE_IT, ROUTE_IT, WORKS, MARK_NONE, false, false },
 	{ "rdma_resolve_route", "sync, twice", RC_SYNC(ADDR), ROUTE_IT, ROUTE_IT, WORKS, MARK_NONE, false, false },

@@ -90,6 +90,14 @@ struct sockaddr *address_ipv6(unsigned short port)
 	return address(AF_INET6, "QPATTR_VM_IPV6", port);
 }
 
+struct sockaddr *address_nobody(void)
+{
+	struct sockaddr_in *beside = (struct sockaddr_in *)address_ipv4(7471);
+
+	beside->sin_addr.s_addr ^= htonl(0x62);
+	return (struct sockaddr *)beside;
+}
+
 struct sockaddr *address_any(void)
 {
 	static struct sockaddr_in any;
@@ -149,6 +157,13 @@ struct rdma_cm_id *scene_request(struct rdma_event_channel *channel)
 
 	MUST(!rdma_ack_cm_event(event));
 	return id;
+}
+
+void scene_await(struct rdma_event_channel *channel)
+{
+	struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
+
+	MUST(poll(&ready, 1, 20000) == 1);
 }
 
 const char *scene_next_event(struct rdma_event_channel *channel, int ms)
@@ -211,8 +226,7 @@ static void resolve(struct scene *scene, struct rdma_cm_id *id, struct rdma_even
 {
 	MUST(!rdma_resolve_addr(id, NULL, address_ipv4(ntohs(rdma_get_src_port(scene->listener))), 2000));
 	if (until == ADDR_UNREAD) {
-		struct pollfd ready = { .fd = channel->fd, .events = POLLIN };
-		MUST(poll(&ready, 1, 20000) == 1);
+		scene_await(channel);
 		return;
 	}
 	if (channel)

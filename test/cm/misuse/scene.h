@@ -56,6 +56,8 @@ void scene_set(struct scene *scene, const struct setting *setting);
 /* The addresses of the device, with port in host order. */
 struct sockaddr *address_ipv4(unsigned short port);
 struct sockaddr *address_ipv6(unsigned short port);
+/* One beside the device's that nobody has. */
+struct sockaddr *address_nobody(void);
 /* 0.0.0.0, port 0. */
 struct sockaddr *address_any(void);
 
@@ -69,6 +71,8 @@ unsigned int unused_qp_num(void);
 void scene_expect(struct rdma_event_channel *channel, enum rdma_cm_event_type type);
 /* The id of the connection request that comes next. */
 struct rdma_cm_id *scene_request(struct rdma_event_channel *channel);
+/* Waits until an event is there, and leaves it. */
+void scene_await(struct rdma_event_channel *channel);
 /* The event that comes within ms milliseconds, acknowledged, as its name ("none" else). */
 const char *scene_next_event(struct rdma_event_channel *channel, int ms);
 
