@@ -62,4 +62,12 @@ void destroy_cqs(identifier &id) noexcept
 	destroy(id.send_cq_channel, id.send_cq);
 }
 
+void queues_before::restore(identifier &id) const noexcept
+{
+	if (!receive_)
+		destroy(id.recv_cq_channel, id.recv_cq);
+	if (!send_)
+		destroy(id.send_cq_channel, id.send_cq);
+}
+
 } // namespace qpattr::cm

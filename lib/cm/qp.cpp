@@ -81,9 +81,10 @@ result<void> create_qp(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 	if ((init.recv_cq && id.recv_cq_channel) || (init.send_cq && id.send_cq_channel))
 		return wrong(EINVAL);
 	const uncancelled held;
+	const queues_before before{id};
 	const auto made = make(id, init);
 	if (!made) {
-		destroy_cqs(id);
+		before.restore(id);
 		return made.why();
 	}
 	id.pd = init.pd;

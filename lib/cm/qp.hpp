@@ -25,4 +25,18 @@ namespace qpattr::cm {
 [[nodiscard]] result<void> create_send_cq(identifier &id, std::uint32_t entries) noexcept;
 void destroy_cqs(identifier &id) noexcept;
 
+// Which queues an id had before something was made that wants some; if it is not made
+// after all, those that were made for it go again, and these stay.
+class queues_before {
+public:
+	explicit queues_before(const identifier &id) noexcept
+		: receive_{id.recv_cq != nullptr}, send_{id.send_cq != nullptr}
+	{
+	}
+	void restore(identifier &id) const noexcept;
+
+private:
+	bool receive_, send_;
+};
+
 } // namespace qpattr::cm

@@ -51,6 +51,7 @@ result<void> create(identifier &id, ibv_srq_init_attr_ex &init) noexcept
 		return wrong(EINVAL);
 	}
 	const uncancelled held;
+	const queues_before before{id};
 	if (is_xrc(init))
 		if (const auto parts = have_xrc_parts(id, init); !parts)
 			return parts;
@@ -58,8 +59,7 @@ result<void> create(identifier &id, ibv_srq_init_attr_ex &init) noexcept
 	ibv_srq *srq = ibv_create_srq_ex(id.verbs, &init);
 	if (!srq) {
 		const failure why = nothing_made(EINVAL);
-		if (is_xrc(init))
-			destroy_cqs(id);
+		before.restore(id);
 		return why;
 	}
 	if (!id.pd)

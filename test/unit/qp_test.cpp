@@ -99,3 +99,25 @@ TEST_CASE("qp: one that is not made leaves nothing in the caller's attributes")
 	rdma_destroy_qp(id);
 	CHECK(rdma_destroy_id(id) == 0);
 }
+
+TEST_CASE("qp: one that is not made leaves the queues that the id had")
+{
+	rig on;
+	auto *id = on_a_device(on);
+	ibv_cq *const own = ibv_create_cq(id->verbs, 4, nullptr, nullptr, 0);
+	REQUIRE(own != nullptr);
+	id->recv_cq = own;
+	on.verbs.no_qp = true;
+	auto attr = wanted<ibv_qp_init_attr>();
+	CHECK(rdma_create_qp(id, nullptr, &attr) == -1);
+	CHECK(id->recv_cq == own);
+	CHECK(id->send_cq == nullptr);
+	CHECK(on.verbs.destroyed.size() == 1); // the one that was made for it
+
+	on.verbs.no_qp = false;
+	REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
+	CHECK(id->recv_cq == own);
+	CHECK(id->send_cq != nullptr);
+	rdma_destroy_qp(id);
+	CHECK(rdma_destroy_id(id) == 0);
+}
