@@ -7,7 +7,8 @@
 
 namespace qpattr::preload {
 
-// Both are called at most once a process, outside the hot path.
+// Both are called at most once a process, outside the hot path. A process that ends
+// without either, and that has librdmacm or libibverbs loaded, says that.
 void report_found(std::size_t offset) noexcept;
 void report_stock(const discovery &why) noexcept;
 

@@ -74,28 +74,36 @@ bool is_readable(const void *at) noexcept
 	return errno != EFAULT;
 }
 
-// Copies memory that may not be there; returns how much of it was. The kernel
-// reads, which cannot crash, and of which memcheck does not complain; where that
-// is forbidden, the pages are probed first.
-std::size_t read_memory(std::uintptr_t start, void *to, std::size_t len) noexcept
-{
-	const auto page_len = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
-	const std::uintptr_t next_page = (start / page_len + 1) * page_len;
-	const std::size_t here = next_page - start < len ? next_page - start : len;
+// Reads our own memory, which may not be there: the kernel does, which cannot
+// crash, and of which memcheck does not complain; where that is forbidden, the
+// pages are probed first.
+class memory {
+public:
+	// Returns how much of it was there.
+	std::size_t read(std::uintptr_t start, void *to, std::size_t len) const noexcept
+	{
+		const std::uintptr_t next_page = (start / page_len_ + 1) * page_len_;
+		const std::size_t here = next_page - start < len ? next_page - start : len;
 
-	// Two pieces, for two pages: a piece is read whole or not at all.
-	const iovec local{to, len};
-	const iovec remote[] = {{reinterpret_cast<void *>(start), here},
-				{reinterpret_cast<void *>(next_page), len - here}};
-	const ssize_t got = ::process_vm_readv(::getpid(), &local, 1, remote, 2, 0);
-	if (got >= 0)
-		return static_cast<std::size_t>(got);
-	if (errno == EFAULT || !is_readable(remote[0].iov_base))
-		return 0;
-	const std::size_t all = here == len || is_readable(remote[1].iov_base) ? len : here;
-	std::memcpy(to, remote[0].iov_base, all);
-	return all;
-}
+		// Two pieces, for two pages: a piece is read whole or not at all.
+		const iovec local{to, len};
+		const iovec remote[] = {{reinterpret_cast<void *>(start), here},
+					{reinterpret_cast<void *>(next_page), len - here}};
+		const ssize_t got = ::process_vm_readv(process_, &local, 1, remote, 2, 0);
+		if (got >= 0)
+			return static_cast<std::size_t>(got);
+		if (errno == EFAULT || !is_readable(remote[0].iov_base))
+			return 0;
+		const std::size_t all =
+			here == len || is_readable(remote[1].iov_base) ? len : here;
+		std::memcpy(to, remote[0].iov_base, all);
+		return all;
+	}
+
+private:
+	pid_t process_ = ::getpid();
+	std::uintptr_t page_len_ = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+};
 
 // How long glibc made an id's block, by the word that it keeps in front: its
 // malloc_usable_size would read the same, but believe it, and crash where the
@@ -103,11 +111,11 @@ std::size_t read_memory(std::uintptr_t start, void *to, std::size_t len) noexcep
 // does not look like one.
 constexpr std::size_t no_hint = 0;
 
-std::size_t block_len_hint(const cm_id *id) noexcept
+std::size_t block_len_hint(const memory &own, const cm_id *id) noexcept
 {
 	constexpr std::size_t flags = 7, mapped = 2, granule = 16;
 	std::size_t word = 0;
-	if (read_memory(reinterpret_cast<std::uintptr_t>(id) - sizeof word, &word, sizeof word) !=
+	if (own.read(reinterpret_cast<std::uintptr_t>(id) - sizeof word, &word, sizeof word) !=
 	    sizeof word)
 		return no_hint;
 	const std::size_t chunk = word & ~flags;
@@ -142,7 +150,7 @@ public:
 
 	// What an id's allocation is not longer than: what is looked at, the least
 	// distance between two of them, and what glibc says of all alike.
-	[[nodiscard]] std::size_t block_len_max() const noexcept
+	[[nodiscard]] std::size_t block_len_max(const memory &own) const noexcept
 	{
 		std::size_t least = public_id_len + window_len;
 		for (std::size_t i = 1; i < id_count; ++i)
@@ -152,10 +160,10 @@ public:
 				const std::size_t gap = a > b ? a - b : b - a;
 				least = gap < least ? gap : least;
 			}
-		const std::size_t hint = block_len_hint(ids_[0]);
+		const std::size_t hint = block_len_hint(own, ids_[0]);
 		bool alike = hint != no_hint && hint < least;
 		for (std::size_t i = 1; alike && i < id_count; ++i)
-			alike = block_len_hint(ids_[i]) == hint;
+			alike = block_len_hint(own, ids_[i]) == hint;
 		if (alike)
 			least = hint;
 		return least < public_id_len ? public_id_len : least;
@@ -181,10 +189,11 @@ class candidates {
 public:
 	explicit candidates(const specimens &ids) noexcept
 	{
-		std::size_t len = ids.block_len_max() - public_id_len;
+		const memory own;
+		std::size_t len = ids.block_len_max(own) - public_id_len;
 		for (std::size_t i = 0; i < id_count; ++i) {
 			const auto start = reinterpret_cast<std::uintptr_t>(ids[i]) + public_id_len;
-			len = read_memory(start, words_[i], len);
+			len = own.read(start, words_[i], len);
 		}
 		for (std::size_t slot = 0; slot < len / sizeof(std::uint32_t); ++slot)
 			if (all_different(slot))
@@ -223,6 +232,14 @@ private:
 	std::uint8_t slots_[slot_count] = {};
 	std::size_t count_ = 0;
 };
+
+// How /proc names a file that was removed or replaced.
+bool is_gone(const char *path) noexcept
+{
+	constexpr const char *mark = " (deleted)";
+	const std::size_t len = std::strlen(path), mark_len = std::strlen(mark);
+	return len > mark_len && std::strcmp(path + len - mark_len, mark) == 0;
+}
 
 int open_again(int channel_fd) noexcept
 {
@@ -263,6 +280,8 @@ const char *obstacle_text(obstacle what) noexcept
 		return "no place in librdmacm's ids holds the kernel's handle";
 	case obstacle::ambiguous:
 		return "several places in librdmacm's ids could hold the kernel's handle";
+	case obstacle::several:
+		return "several librdmacm are in this process, and their ids differ";
 	}
 	return "unknown";
 }
@@ -296,13 +315,40 @@ discovery discover(const stock &library, int device) noexcept
 
 discovery discover(int channel_fd) noexcept
 {
-	const stock library;
-	if (!library.complete())
-		return {0, obstacle::no_stock, 0};
+	const copies all;
 	const descriptor device{open_again(channel_fd)};
-	if (device.get() < 0)
-		return {0, obstacle::no_device, errno};
-	return discover(library, device.get());
+	const int code = errno;
+	discovery found{0, obstacle::no_stock, 0};
+	// False where it settles the matter.
+	const auto look_at = [&](const stock &library) noexcept {
+		const discovery one = device.get() < 0
+					      ? discovery{0, obstacle::no_device, code}
+					      : discover(library, device.get());
+		const bool differ = found.what == obstacle::none &&
+				    one.what == obstacle::none && found.offset != one.offset;
+		found = differ ? discovery{0, obstacle::several, 0} : one;
+		return found.what == obstacle::none;
+	};
+
+	if (all.count() < 2) {
+		if (const stock library; library.complete()) {
+			look_at(library);
+			return found;
+		}
+	}
+	if (all.more())
+		return {0, obstacle::several, 0};
+	// Each of them keeps its ids as it likes. One that is loaded later is not
+	// seen here: the auditor keeps it away from us.
+	for (std::size_t i = 0; i < all.count(); ++i) {
+		const stock library{all[i]};
+		if (library.complete() && !look_at(library))
+			return found;
+		// One whose file is gone cannot be looked at.
+		if (!library.complete() && is_gone(all[i]))
+			return {0, obstacle::several, 0};
+	}
+	return found;
 }
 
 } // namespace qpattr::preload

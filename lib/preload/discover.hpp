@@ -25,6 +25,7 @@ enum class obstacle {
 	no_id,	      // stock could not make an id on our descriptor
 	no_candidate, // no place holds handles
 	ambiguous,    // several places do
+	several,      // several librdmacm, whose ids differ
 };
 
 [[nodiscard]] const char *obstacle_text(obstacle what) noexcept;

@@ -19,7 +19,7 @@ rdma_init_qp_attr(preload::cm_id *id, ibv_qp_attr *attr, int *mask)
 		return preload::refused(-EINVAL);
 	const auto state = static_cast<std::uint32_t>(attr->qp_state);
 	if (place <= 0) [[unlikely]]
-		return preload::serve_slowly(id, attr, mask);
+		return preload::serve_slowly(id, attr, mask, __builtin_return_address(0));
 	const std::uint32_t handle = preload::word_at(id, static_cast<std::size_t>(place));
 	if (!channel) [[unlikely]]
 		return preload::refused(-EINVAL);

@@ -126,20 +126,29 @@ int decide(int channel_fd) noexcept
 	return undecided; // another thread found the place meanwhile
 }
 
-int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
+// Of several librdmacm, which know their own ids only, the one that calls, or the
+// usual one: which a program's own call is meant for cannot be told.
+int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) noexcept
 {
 	int result = -1;
 	int code = ENOSYS;
 	const int before = errno;
+	const auto ask = [&](const stock &library, undisturbed &guard) noexcept {
+		if (!library.init_qp_attr)
+			return false;
+		guard.pause();
+		errno = before;
+		result = library.init_qp_attr(id, attr, mask);
+		code = errno;
+		guard.resume();
+		return true;
+	};
 	{
 		undisturbed guard;
-		const stock library;
-		if (library.init_qp_attr) {
-			guard.pause();
-			errno = before;
-			result = library.init_qp_attr(id, attr, mask);
-			code = errno;
-			guard.resume();
+		if (!ask(stock{librdmacm_of(caller)}, guard)) {
+			const copies all;
+			if (all.count())
+				ask(stock{all[0]}, guard);
 		}
 	}
 	// The dynamic linker may have left another.
@@ -162,7 +171,7 @@ int refused(long written) noexcept
 	return -1;
 }
 
-int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
+int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) noexcept
 {
 	if (!mask || !id->channel)
 		return refused(-EINVAL);
@@ -174,7 +183,7 @@ int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept
 		place = decide(id->channel->fd);
 	errno = saved;
 	if (place == by_stock)
-		return ask_stock(id, attr, mask);
+		return ask_stock(id, attr, mask, caller);
 	return ask_kernel(id, static_cast<std::size_t>(place < 0 ? -place : place), attr, mask);
 }
 

@@ -30,8 +30,10 @@ inline constexpr int by_stock = -1;
 inline constexpr int failed_looks_max = 16;
 
 // Everything that is not the hot path: the first call, the careful way, stock.
-// Checks `mask` and the channel, which the hot path had not got to.
-[[gnu::cold, gnu::noinline]] int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask) noexcept;
+// Checks `mask` and the channel, which the hot path had not got to. `caller` is
+// where the call comes from.
+[[gnu::cold, gnu::noinline]] int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask,
+					      const void *caller) noexcept;
 
 // Sets errno for what sys::write() returned and returns -1.
 [[gnu::cold, gnu::noinline]] int refused(long written) noexcept;

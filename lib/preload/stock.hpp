@@ -2,6 +2,9 @@
 // Stock librdmacm, as found in this process.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+
 #include "lib/preload/foreign_id.hpp"
 
 struct ibv_qp_attr;
@@ -17,9 +20,10 @@ public:
 	using create_id_fn = int(event_channel *, cm_id **, void *, int);
 	using destroy_id_fn = int(cm_id *);
 
-	// Looks for it by its soname, which also finds a librdmacm that only a
-	// plugin loaded (RTLD_LOCAL), then behind us in the global scope.
-	stock() noexcept;
+	// The librdmacm at this path, if it is loaded in our namespace. Without a
+	// path, by its soname, then behind us in the global scope. By path or soname
+	// it is found also where only a plugin loaded it (RTLD_LOCAL).
+	explicit stock(const char *path = nullptr) noexcept;
 	~stock();
 	stock(const stock &) = delete;
 	stock &operator=(const stock &) = delete;
@@ -35,6 +39,31 @@ public:
 
 private:
 	void *library_ = nullptr;
+};
+
+// The path of the librdmacm that this code is part of, or null.
+[[nodiscard]] const char *librdmacm_of(const void *code) noexcept;
+
+// The files of librdmacm in this process: mostly one, but a program may open another
+// by its path, or bring one that a packager renamed. From /proc, and not by
+// dl_iterate_phdr, whose lock stays taken in a child that is forked meanwhile. Those
+// of other namespaces are among them.
+class copies {
+public:
+	copies() noexcept;
+
+	[[nodiscard]] std::size_t count() const noexcept { return count_; }
+	[[nodiscard]] const char *operator[](std::size_t i) const noexcept { return paths_[i]; }
+	// There are more, or such with longer names, than fit here.
+	[[nodiscard]] bool more() const noexcept { return more_; }
+
+private:
+	void look_at(const char *line) noexcept;
+
+	static constexpr std::size_t copies_max = 4;
+	char paths_[copies_max][256] = {};
+	std::size_t count_ = 0;
+	bool more_ = false;
 };
 
 } // namespace qpattr::preload
