@@ -9,6 +9,10 @@ _debian_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$_debian_here/fetch.sh"
 # shellcheck source=test/distro/debian/pieces.sh
 . "$_debian_here/pieces.sh"
+# shellcheck source=test/distro/debian/rdma.sh
+. "$_debian_here/rdma.sh"
+# shellcheck source=test/distro/debian/siw.sh
+. "$_debian_here/siw.sh"
 
 # The release that this machine runs.
 distro_release() {
