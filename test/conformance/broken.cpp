@@ -41,12 +41,14 @@ extern "C" int rdma_init_qp_attr(rdma_cm_id *id, ibv_qp_attr *attr, int *mask)
 			attr->alt_timeout ^= 1;
 		if (broken("mask"))
 			*mask |= IBV_QP_CAP;
+		if (broken("mask-dropped"))
+			*mask &= ~IBV_QP_MIN_RNR_TIMER;
 		if (broken("overrun"))
 			reinterpret_cast<char *>(attr)[sizeof *attr] = 0;
 		if (broken("errno-of-success"))
 			errno = before + 1;
 	} else {
-		if (broken("errno"))
+		if (broken("errno") || (broken("errno-of-gone") && errno == ENOENT))
 			errno = EIO;
 		if (broken("output-of-failure"))
 			*mask = 0;

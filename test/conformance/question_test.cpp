@@ -5,7 +5,7 @@
 #include <cstring>
 #include <functional>
 
-#include "test/conformance/question.hpp"
+#include "tools/conformance/question.hpp"
 #include "test/support/check.hpp"
 
 using namespace conformance;
@@ -100,8 +100,8 @@ void fields_cases()
 		t.equal("refusals", seen(refusing, refusing), 0U);
 		const question what = about(patterns[0]);
 		const auto answer = ask(answering, what);
-		t.equal("departure", departure(answer, what, {mask_answered, 0}), "");
-		t.equal("departure", departure(ask(refusing, what), what, {0, EINVAL}), "");
+		t.equal("departure", departure(answer, what, known_answer{mask_answered, 0}), "");
+		t.equal("departure", departure(ask(refusing, what), what, known_answer{0, EINVAL}), "");
 	});
 	check::run("each bit of each field is seen", [](check::test &t) {
 		std::size_t bits = 0;
@@ -222,15 +222,15 @@ void results_cases()
 	check::run("what both do wrong is seen", [](check::test &t) {
 		const question what = about(patterns[2]);
 		const auto answer = ask(answering, what), refusal = ask(refusing, what);
-		t.expect(!departure(refusal, what, {mask_answered, 0}).empty(), "both refuse");
-		t.expect(!departure(answer, what, {0, EINVAL}).empty(), "both answer");
-		t.expect(!departure(answer, what, {mask_rts, 0}).empty(), "both give a wrong mask");
-		t.expect(!departure(refusal, what, {0, ENOENT}).empty(), "both give a wrong errno");
+		t.expect(!departure(refusal, what, known_answer{mask_answered, 0}).empty(), "both refuse");
+		t.expect(!departure(answer, what, known_answer{0, EINVAL}).empty(), "both answer");
+		t.expect(!departure(answer, what, known_answer{mask_rts, 0}).empty(), "both give a wrong mask");
+		t.expect(!departure(refusal, what, known_answer{0, ENOENT}).empty(), "both give a wrong errno");
 		breakage = [](int returned, unsigned char *attr, unsigned char *) {
 			attr[offsetof(ibv_qp_attr, rate_limit)] ^= 1;
 			return returned;
 		};
-		t.expect(!departure(ask(answering_broken, what), what, {mask_answered, 0}).empty(),
+		t.expect(!departure(ask(answering_broken, what), what, known_answer{mask_answered, 0}).empty(),
 			 "both write rate_limit");
 	});
 }
@@ -238,15 +238,44 @@ void results_cases()
 void standing_cases()
 {
 	check::run("the known answers are the documented masks", [](check::test &t) {
-		t.equal("INIT", known(standing::connected, IBV_QPS_INIT).mask, 0x39);
-		t.equal("RTR", known(standing::connected, IBV_QPS_RTR).mask, 0x129181);
-		t.equal("RTS", known(standing::connected, IBV_QPS_RTS).mask, 0x12E01);
-		t.equal("RTR too early", known(standing::requested, IBV_QPS_RTR).code, EINVAL);
-		t.equal("SQD", known(standing::connected, IBV_QPS_SQD).code, EINVAL);
-		t.equal("simple", known(standing::simple, IBV_QPS_ERR).mask, 0x39);
-		t.equal("UD", known(standing::datagram, IBV_QPS_RTS).mask, 0x71);
-		t.equal("destroyed", known(standing::destroyed, IBV_QPS_INIT).code, ENOENT);
-		t.equal("destroyed, no state", known(standing::destroyed, 99).code, EINVAL);
+		constexpr subject rc{IBV_QPT_RC, manager::infiniband};
+		const auto mask = [](standing where, int state, subject what,
+				     side who = side::active) {
+			const auto answer = known(where, state, who, what);
+			return answer && answer->code == 0 ? answer->mask : -1;
+		};
+		const auto code = [](standing where, int state, subject what) {
+			const auto answer = known(where, state, side::active, what);
+			return answer ? answer->code : -1;
+		};
+		t.equal("INIT", mask(standing::connected, IBV_QPS_INIT, rc), 0x39);
+		t.equal("RTR", mask(standing::connected, IBV_QPS_RTR, rc), 0x129181);
+		t.equal("RTS", mask(standing::connected, IBV_QPS_RTS, rc), 0x12E01);
+		t.equal("RTR too early", code(standing::requested, IBV_QPS_RTR, rc), EINVAL);
+		t.equal("SQD", code(standing::connected, IBV_QPS_SQD, rc), EINVAL);
+		t.equal("simple", mask(standing::simple, IBV_QPS_ERR, rc), 0x39);
+		t.equal("UD", mask(standing::datagram, IBV_QPS_RTS, rc), 0x71);
+		t.equal("destroyed", code(standing::destroyed, IBV_QPS_INIT, rc), ENOENT);
+		t.equal("destroyed, no state", code(standing::destroyed, 99, rc), EINVAL);
+		t.equal("removed", code(standing::removed, IBV_QPS_INIT, rc), ENXIO);
+
+		constexpr subject uc{IBV_QPT_UC, manager::infiniband};
+		t.equal("UC, RTR", mask(standing::connected, IBV_QPS_RTR, uc), 0x101181);
+		t.equal("UC, RTS", mask(standing::connected, IBV_QPS_RTS, uc), 0x10001);
+		constexpr subject xrc{IBV_QPT_XRC_SEND, manager::infiniband};
+		t.equal("XRC, RTR", mask(standing::connected, IBV_QPS_RTR, xrc), 0x101181);
+		t.equal("XRC, RTS", mask(standing::connected, IBV_QPS_RTS, xrc), 0x12E01);
+		t.equal("XRC target, RTR",
+			mask(standing::connected, IBV_QPS_RTR, xrc, side::passive), 0x129181);
+		t.equal("XRC target, RTS",
+			mask(standing::connected, IBV_QPS_RTS, xrc, side::passive), 0x10201);
+
+		constexpr subject iwarp{IBV_QPT_RC, manager::iwarp};
+		t.equal("iWARP, simple", mask(standing::simple, IBV_QPS_SQE, iwarp), 0x29);
+		t.equal("iWARP, RTR", mask(standing::connected, IBV_QPS_RTR, iwarp), 0x29);
+		t.equal("iWARP, RTS", mask(standing::connected, IBV_QPS_RTS, iwarp), 0x20);
+		t.equal("iWARP, SQD", code(standing::connected, IBV_QPS_SQD, iwarp), EINVAL);
+		t.equal("nothing known", code(standing::any, 99, rc), -1);
 	});
 }
 

@@ -11,8 +11,8 @@
 #include <span>
 #include <string>
 
-#include "test/conformance/endpoint.hpp"
-#include "test/conformance/question.hpp"
+#include "tools/conformance/endpoint.hpp"
+#include "tools/conformance/question.hpp"
 #include "test/support/check.hpp"
 
 namespace subject {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "test/conformance/question.hpp"
+#include "tools/conformance/question.hpp"
 
 #include <cerrno>
 #include <cstdio>
@@ -107,7 +107,7 @@ unsigned char guard_byte(std::size_t i) noexcept
 	return static_cast<unsigned char>(0x5c ^ (i * 7));
 }
 
-std::string hex(const unsigned char *bytes, std::size_t len)
+std::string hex_bytes(const unsigned char *bytes, std::size_t len)
 {
 	std::string out;
 	char digits[3];
@@ -116,13 +116,6 @@ std::string hex(const unsigned char *bytes, std::size_t len)
 		out += digits;
 	}
 	return out;
-}
-
-std::string hex(int value)
-{
-	char digits[16];
-	std::snprintf(digits, sizeof digits, "0x%x", static_cast<unsigned>(value));
-	return digits;
 }
 
 // As the outputs were before the call.
@@ -171,13 +164,53 @@ std::string misbehaviour(const outcome &of, const question &what)
 	for (std::size_t i = 0; i < sizeof(ibv_qp_attr); ++i) {
 		const unsigned char byte = of.attr.body()[i];
 		if (!field_at(i) && byte != 0 && byte != before.attr.body()[i])
-			return "wrote " + hex(&byte, 1) + " between the fields, at byte " +
+			return "wrote " + hex_bytes(&byte, 1) + " between the fields, at byte " +
 			       std::to_string(i);
 	}
 	return {};
 }
 
+// Little or big endian, as the machine has it.
+unsigned long number_at(const unsigned char *bytes, std::size_t len)
+{
+	const auto read = [bytes](auto value) {
+		std::memcpy(&value, bytes, sizeof value);
+		return static_cast<unsigned long>(value);
+	};
+	switch (len) {
+	case 1:
+		return read(std::uint8_t{});
+	case 2:
+		return read(std::uint16_t{});
+	default:
+		return read(std::uint32_t{});
+	}
+}
+
 } // namespace
+
+std::string hex(int value)
+{
+	char digits[16];
+	std::snprintf(digits, sizeof digits, "0x%x", static_cast<unsigned>(value));
+	return digits;
+}
+
+std::vector<std::pair<std::string, std::string>> values_of(const outcome &of)
+{
+	std::vector<std::pair<std::string, std::string>> out;
+	for (const field &f : fields) {
+		const unsigned char *bytes = of.attr.body() + f.at;
+		if (f.len == sizeof(ibv_gid)) {
+			const std::string text = hex_bytes(bytes, f.len);
+			if (text.find_first_not_of('0') != std::string::npos)
+				out.emplace_back(f.name, text);
+		} else if (const unsigned long value = number_at(bytes, f.len)) {
+			out.emplace_back(f.name, std::to_string(value));
+		}
+	}
+	return out;
+}
 
 template <std::size_t Len> void guarded<Len>::fill(const pattern &with) noexcept
 {
@@ -219,14 +252,17 @@ outcome ask(init_qp_attr_fn *implementation, const question &what) noexcept
 	return out;
 }
 
-std::string departure(const outcome &of, const question &what, const known_answer &from)
+std::string departure(const outcome &of, const question &what,
+		      const std::optional<known_answer> &from)
 {
-	const bool as_known = from.code == 0
-				      ? of.answered() && of.mask_value() == from.mask
-				      : of.returned == -1 && of.code == from.code;
+	if (!from)
+		return misbehaviour(of, what);
+	const bool as_known = from->code == 0
+				      ? of.answered() && of.mask_value() == from->mask
+				      : of.returned == -1 && of.code == from->code;
 	if (!as_known)
 		return name_of(of) + ", must be " +
-		       (from.code == 0 ? "mask " + hex(from.mask) : errno_name(from.code));
+		       (from->code == 0 ? "mask " + hex(from->mask) : errno_name(from->code));
 	return misbehaviour(of, what);
 }
 
@@ -243,8 +279,8 @@ std::string difference(const outcome &stock, const outcome &ours, const question
 		const unsigned char *theirs = stock.attr.body() + f.at;
 		const unsigned char *mine = ours.attr.body() + f.at;
 		if (std::memcmp(theirs, mine, f.len) != 0)
-			return std::string{f.name} + ": stock has the bytes " + hex(theirs, f.len) +
-			       ", ours " + hex(mine, f.len);
+			return std::string{f.name} + ": stock has the bytes " + hex_bytes(theirs, f.len) +
+			       ", ours " + hex_bytes(mine, f.len);
 	}
 	return {};
 }

@@ -3,14 +3,9 @@
 // two sides offered each other, whatever any implementation says.
 #pragma once
 
-#include "test/conformance/report.hpp"
+#include "tools/conformance/report.hpp"
 
 namespace conformance {
-
-// What the active side connects with and what the passive side accepts with. All
-// numbers differ, so that none can stand in for another.
-[[nodiscard]] rdma_conn_param offered();
-[[nodiscard]] rdma_conn_param accepted();
 
 struct established_side {
 	rdma_cm_id *id;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
-#include "test/conformance/values.hpp"
+#include "tools/conformance/values.hpp"
 
 #include <cstring>
+
+#include "tools/conformance/endpoint.hpp"
 
 namespace conformance {
 namespace {
@@ -99,26 +101,6 @@ std::string wrong_with(const learnt &here, const learnt &there, const establishe
 }
 
 } // namespace
-
-rdma_conn_param offered()
-{
-	rdma_conn_param out{};
-	out.responder_resources = 4;
-	out.initiator_depth = 3;
-	out.retry_count = 5;
-	out.rnr_retry_count = 6;
-	return out;
-}
-
-rdma_conn_param accepted()
-{
-	rdma_conn_param out{};
-	out.responder_resources = 3;
-	out.initiator_depth = 2;
-	out.retry_count = 1;
-	out.rnr_retry_count = 4;
-	return out;
-}
 
 void check_values(report &to, const established_side &active, const established_side &passive)
 {

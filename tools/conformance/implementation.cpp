@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "test/conformance/implementation.hpp"
+#include "tools/conformance/implementation.hpp"
 
 #include <climits>
 #include <cstdlib>

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <string>
 
+#include <infiniband/ib.h>
 #include <rdma/rdma_cma.h>
 
 namespace conformance {
@@ -36,18 +37,35 @@ struct event_owner {
 };
 using event_ptr = std::unique_ptr<rdma_cm_event, event_owner>;
 
-// An IPv4 or IPv6 address with a port.
+// An IPv4 or IPv6 address, or a GID (AF_IB), with a port.
 struct address {
 	sockaddr_storage storage{};
 
 	[[nodiscard]] sockaddr *get() { return reinterpret_cast<sockaddr *>(&storage); }
-	[[nodiscard]] bool is_v6() const { return storage.ss_family == AF_INET6; }
+	[[nodiscard]] const sockaddr *get() const
+	{
+		return reinterpret_cast<const sockaddr *>(&storage);
+	}
+	[[nodiscard]] socklen_t len() const;
+	[[nodiscard]] int family() const { return storage.ss_family; }
+	[[nodiscard]] bool is_ib() const { return family() == AF_IB; }
 	// The same with another port, in host byte order.
 	[[nodiscard]] address with_port(std::uint16_t port) const;
+	// As ids of the port space have it: a GID goes with a service id, which has
+	// the space in it.
+	[[nodiscard]] address in(rdma_port_space space) const;
+	// The GID that stands for an IP address.
+	[[nodiscard]] address as_gid() const;
 	// The wildcard address of the family, port chosen by the kernel.
 	[[nodiscard]] address wildcard() const;
 };
+// "10.77.0.1", "fd77::1", "fe80::1%eth0", "gid:fd77::1".
 [[nodiscard]] address parse_address(const std::string &text);
+
+// What the active side connects with and what the passive side accepts with. All
+// numbers differ, so that none can stand in for another.
+[[nodiscard]] rdma_conn_param offered();
+[[nodiscard]] rdma_conn_param accepted();
 
 [[nodiscard]] channel_ptr make_channel();
 [[nodiscard]] id_ptr make_id(const channel_ptr &channel, rdma_port_space space);
@@ -74,7 +92,7 @@ private:
 	ibv_qp *qp_ = nullptr;
 };
 
-void bind(const id_ptr &id, address where);
+void bind_to(const id_ptr &id, address where);
 void resolve_address(const channel_ptr &channel, const id_ptr &id, address where);
 void resolve_route(const channel_ptr &channel, const id_ptr &id);
 // The port that a bound id has, in host byte order.
@@ -82,6 +100,8 @@ void resolve_route(const channel_ptr &channel, const id_ptr &id);
 
 // Waits until an event can be read, and leaves it there.
 void await_event(const channel_ptr &channel);
+// Asks stock for INIT until it is refused so: what the kernel does in its own time.
+void await_refusal(const id_ptr &id, int code);
 // Reads the next event, which must be of the type.
 [[nodiscard]] event_ptr take_event(const channel_ptr &channel, rdma_cm_event_type type);
 // Reads a request and takes its new id over.

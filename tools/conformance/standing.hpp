@@ -5,20 +5,39 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+
+#include <infiniband/verbs.h>
 
 namespace conformance {
 
+enum class side { active, passive, listener, member };
+[[nodiscard]] const char *side_name(side which) noexcept;
+
 // How an id stands with the kernel's connection manager, as far as that decides
-// the answer. For InfiniBand's CM (InfiniBand, RoCE); iWARP has other masks.
+// the answer.
 enum class standing {
 	no_device, // just created, or on a wildcard address
 	simple,	   // has a device, no connection yet
 	requested, // active, the request is on its way
 	connected, // from the peer's answer (active) or request (passive) on
-	closed,	   // disconnected, rejected, or listening on a device
+	closed,	   // disconnected, rejected
+	listening, // on a device
 	datagram,  // an id of UD that has a device, at every stage
 	destroyed, // the kernel has forgotten the handle
 	foreign,   // asked through another open file than the id's
+	removed,   // its device is gone
+	any,	   // whatever the kernel says: only the baseline knows
+};
+
+// Whose connection manager answers for the port.
+enum class manager { infiniband, iwarp };
+[[nodiscard]] const char *manager_name(manager which) noexcept;
+
+// What else decides.
+struct subject {
+	ibv_qp_type type;
+	manager by;
 };
 
 // The masks that the kernel hands out.
@@ -33,6 +52,8 @@ struct known_answer {
 	int code;
 };
 
-[[nodiscard]] known_answer known(standing where, int state) noexcept;
+// Nothing where nothing is known.
+[[nodiscard]] std::optional<known_answer> known(standing where, int state, side who,
+						const subject &what) noexcept;
 
 } // namespace conformance

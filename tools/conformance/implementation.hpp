@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "test/conformance/question.hpp"
+#include "tools/conformance/question.hpp"
 
 namespace conformance {
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: MIT
-#include "test/conformance/endpoint.hpp"
+#include "tools/conformance/endpoint.hpp"
 
 #include <arpa/inet.h>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <endian.h>
+#include <netdb.h>
 #include <poll.h>
 #include <stdexcept>
+#include <thread>
 
 namespace conformance {
 namespace {
@@ -28,13 +32,34 @@ void must(int result, const char *what)
 		throw std::runtime_error(std::string{what} + ": " + std::strerror(errno));
 }
 
+socklen_t address::len() const
+{
+	if (is_ib())
+		return sizeof(sockaddr_ib);
+	return family() == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in);
+}
+
 address address::with_port(std::uint16_t port) const
 {
 	address out{*this};
-	if (is_v6())
+	if (is_ib())
+		reinterpret_cast<sockaddr_ib *>(&out.storage)->sib_sid = htobe64(port);
+	else if (family() == AF_INET6)
 		reinterpret_cast<sockaddr_in6 *>(&out.storage)->sin6_port = htons(port);
 	else
 		reinterpret_cast<sockaddr_in *>(&out.storage)->sin_port = htons(port);
+	return out;
+}
+
+address address::in(rdma_port_space space) const
+{
+	address out{*this};
+	if (is_ib()) {
+		auto *ib = reinterpret_cast<sockaddr_ib *>(&out.storage);
+		const std::uint64_t port = be64toh(ib->sib_sid) & 0xffff;
+		ib->sib_sid = htobe64(std::uint64_t{space} << 16 | port);
+		ib->sib_sid_mask = htobe64(port ? UINT64_MAX : RDMA_IB_IP_PS_MASK);
+	}
 	return out;
 }
 
@@ -45,17 +70,57 @@ address address::wildcard() const
 	return out;
 }
 
-address parse_address(const std::string &text)
+address address::as_gid() const
 {
 	address out;
-	auto *v4 = reinterpret_cast<sockaddr_in *>(&out.storage);
-	auto *v6 = reinterpret_cast<sockaddr_in6 *>(&out.storage);
-	if (::inet_pton(AF_INET, text.c_str(), &v4->sin_addr) == 1)
-		v4->sin_family = AF_INET;
-	else if (::inet_pton(AF_INET6, text.c_str(), &v6->sin6_addr) == 1)
-		v6->sin6_family = AF_INET6;
-	else
+	auto *ib = reinterpret_cast<sockaddr_ib *>(&out.storage);
+	ib->sib_family = AF_IB;
+	ib->sib_pkey = htons(0xffff);
+	auto *gid = reinterpret_cast<unsigned char *>(&ib->sib_addr);
+	if (family() == AF_INET6) {
+		const auto *v6 = reinterpret_cast<const sockaddr_in6 *>(&storage);
+		std::memcpy(gid, &v6->sin6_addr, 16);
+	} else {
+		const auto *v4 = reinterpret_cast<const sockaddr_in *>(&storage);
+		gid[10] = gid[11] = 0xff;
+		std::memcpy(gid + 12, &v4->sin_addr, 4);
+	}
+	return out;
+}
+
+address parse_address(const std::string &text)
+{
+	static const std::string gid = "gid:";
+	const bool is_gid = text.starts_with(gid);
+	addrinfo hints{}, *found = nullptr;
+	hints.ai_flags = AI_NUMERICHOST;
+	hints.ai_family = is_gid ? AF_INET6 : AF_UNSPEC;
+	const std::string host = is_gid ? text.substr(gid.size()) : text;
+	if (::getaddrinfo(host.c_str(), nullptr, &hints, &found) != 0)
 		throw std::runtime_error("not an address: '" + text + "'");
+	address out;
+	std::memcpy(&out.storage, found->ai_addr, found->ai_addrlen);
+	::freeaddrinfo(found);
+	return is_gid ? out.as_gid() : out;
+}
+
+rdma_conn_param offered()
+{
+	rdma_conn_param out{};
+	out.responder_resources = 4;
+	out.initiator_depth = 3;
+	out.retry_count = 5;
+	out.rnr_retry_count = 6;
+	return out;
+}
+
+rdma_conn_param accepted()
+{
+	rdma_conn_param out{};
+	out.responder_resources = 3;
+	out.initiator_depth = 2;
+	out.retry_count = 1;
+	out.rnr_retry_count = 4;
 	return out;
 }
 
@@ -74,7 +139,7 @@ id_ptr make_id(const channel_ptr &channel, rdma_port_space space)
 id_ptr make_bound_id(const channel_ptr &channel, rdma_port_space space, address where)
 {
 	id_ptr id = make_id(channel, space);
-	bind(id, where);
+	bind_to(id, where);
 	return id;
 }
 
@@ -113,14 +178,15 @@ own_qp::~own_qp()
 	::ibv_dealloc_pd(pd_);
 }
 
-void bind(const id_ptr &id, address where)
+void bind_to(const id_ptr &id, address where)
 {
-	must(::rdma_bind_addr(id.get(), where.get()), "rdma_bind_addr");
+	must(::rdma_bind_addr(id.get(), where.in(id->ps).get()), "rdma_bind_addr");
 }
 
 void resolve_address(const channel_ptr &channel, const id_ptr &id, address where)
 {
-	must(::rdma_resolve_addr(id.get(), nullptr, where.get(), 5'000), "rdma_resolve_addr");
+	must(::rdma_resolve_addr(id.get(), nullptr, where.in(id->ps).get(), 5'000),
+	     "rdma_resolve_addr");
 	const event_ptr event = take_event(channel, RDMA_CM_EVENT_ADDR_RESOLVED);
 }
 
@@ -142,6 +208,21 @@ void await_event(const channel_ptr &channel)
 	if (ready == 0)
 		throw std::runtime_error("no event came");
 	must(ready == 1 ? 0 : -1, "poll");
+}
+
+void await_refusal(const id_ptr &id, int code)
+{
+	using clock = std::chrono::steady_clock;
+	const auto deadline = clock::now() + std::chrono::milliseconds{patience_ms};
+	int mask = 0;
+	ibv_qp_attr attr{};
+	attr.qp_state = IBV_QPS_INIT;
+	while (::rdma_init_qp_attr(id.get(), &attr, &mask) == 0 || errno != code) {
+		if (clock::now() > deadline)
+			throw std::runtime_error(std::string{"the kernel does not refuse with "} +
+						 std::strerror(code));
+		std::this_thread::sleep_for(std::chrono::milliseconds{20});
+	}
 }
 
 event_ptr take_event(const channel_ptr &channel, rdma_cm_event_type type)

@@ -7,10 +7,12 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <rdma/rdma_cma.h>
 
-#include "test/conformance/standing.hpp"
+#include "tools/conformance/standing.hpp"
 
 namespace conformance {
 
@@ -85,10 +87,14 @@ inline constexpr int untouched_errno = 29'999;
 // outcome and what is known beforehand, `difference` about two outcomes of the
 // same question.
 [[nodiscard]] std::string departure(const outcome &of, const question &what,
-				    const known_answer &from);
+				    const std::optional<known_answer> &from);
 [[nodiscard]] std::string difference(const outcome &stock, const outcome &ours,
 				     const question &what);
 
+// The fields that are not 0, by their names: numbers in decimal, GIDs in hex.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> values_of(const outcome &of);
+
+[[nodiscard]] std::string hex(int value);
 [[nodiscard]] std::string state_name(int state);
 [[nodiscard]] std::string errno_name(int code);
 

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT
+#include "tools/conformance/run.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tools/conformance/child.hpp"
+#include "tools/conformance/printer.hpp"
+
+namespace conformance {
+namespace {
+
+using nlohmann::json;
+
+constexpr int schema_version = 1;
+
+std::string first_line(const std::string &text)
+{
+	return text.substr(0, text.find('\n'));
+}
+
+struct kind_line {
+	std::string name;
+	bool once;
+	std::string what;
+};
+
+std::vector<kind_line> kinds_of(const std::string &program)
+{
+	std::vector<kind_line> out;
+	const child_end ended = run_child({program, "--list"}, {}, 30, [&](const std::string &line) {
+		const auto first = line.find('\t'), second = line.find('\t', first + 1);
+		if (second != std::string::npos)
+			out.push_back({line.substr(0, first), second > first + 1,
+				       line.substr(second + 1)});
+	});
+	if (ended.status != 0 || out.empty())
+		throw cannot_run(program + " --list: " +
+				 (ended.said.empty() ? "status " + std::to_string(ended.status)
+						     : first_line(ended.said)));
+	return out;
+}
+
+struct found_address {
+	labelled_address address;
+	json leads_to; // device, port, manager; or why to none
+	[[nodiscard]] bool is_served() const { return leads_to.contains("device"); }
+};
+
+std::vector<found_address> look_at_addresses(const wishes &given)
+{
+	const bool asked_for = !given.addresses.empty();
+	std::vector<found_address> out;
+	std::string why;
+	for (const labelled_address &each : asked_for ? given.addresses : addresses_here()) {
+		json leads_to;
+		const child_end ended =
+			run_child({given.program, "--probe", "--address", each.text}, {}, 60,
+				  [&](const std::string &line) {
+					  leads_to = json::parse(line, nullptr, false);
+				  });
+		if (ended.status != 0 || !leads_to.is_object())
+			throw std::runtime_error(ended.said.empty() ? "no answer about " + each.text
+								    : first_line(ended.said));
+		const found_address found{each, leads_to};
+		if (!found.is_served())
+			why += (why.empty() ? "" : ", ") + each.text + ": " +
+			       leads_to["why"].get<std::string>();
+		if (found.is_served() || asked_for)
+			out.push_back(found);
+	}
+	if (std::ranges::none_of(out, &found_address::is_served))
+		throw cannot_run("no RDMA device is at any address (see `rdma link`, `ip address`): " +
+				 (why.empty() ? "there is none but the loopback's" : why));
+	return out;
+}
+
+bool wanted(const wishes &given, const std::string &cell)
+{
+	return given.cells.empty() || std::ranges::any_of(given.cells, [&](const auto &part) {
+		       return cell.starts_with(part) || cell.ends_with("/" + part);
+	       });
+}
+
+std::vector<std::string> command_of(const wishes &given, const kind_line &kind,
+				    const labelled_address &address)
+{
+	std::string again = "qpattr-conformance --preload " + given.preload + " --address '" +
+			    address.label + "=" + address.text + "' --cell " + kind.name + "/" +
+			    address.label;
+	if (given.any_object)
+		again += " --any-object";
+	std::vector<std::string> out{given.program, "--kind",	 kind.name,	  "--label",
+				     address.label, "--address", address.text,	  "--preload",
+				     given.preload, "--again",	 again};
+	const auto add = [&out](const char *name, const std::string &value) {
+		if (!value.empty())
+			out.insert(out.end(), {name, value});
+	};
+	add("--may-remove", given.removable);
+	add("--only", given.stop);
+	add("--fill", given.fill);
+	add("--first", given.first);
+	if (given.state >= 0)
+		add("--state", std::to_string(given.state));
+	return out;
+}
+
+// The line by which the preload object says whose answers its answers are.
+constexpr const char *serves = "rdma_init_qp_attr is served by qpattr";
+
+// What a child that ended without a last word died of.
+std::string cause(const child_end &ended, int seconds)
+{
+	if (ended.timed_out)
+		return "no end within " + std::to_string(seconds) + " s";
+	std::string out = ended.status > 128 ? "ended by signal " + std::to_string(ended.status - 128)
+					     : "ended with status " + std::to_string(ended.status);
+	if (!ended.said.empty())
+		out += ": " + first_line(ended.said);
+	return out;
+}
+
+void break_off(json &cell, const std::string &why)
+{
+	cell["status"] = "broken";
+	cell["reason"] = why;
+}
+
+// One cell as the run's file has it.
+json run_cell(const wishes &given, const kind_line &kind, const found_address &at, printer &to)
+{
+	json cell{{"cell", kind.name + "/" + at.address.label},
+		  {"what", kind.what},
+		  {"address", at.address.text},
+		  {"stops", json::array()},
+		  {"checks", json::array()},
+		  {"seconds", 0.0}};
+	if (!at.is_served()) {
+		cell.update({{"status", "unavailable"},
+			     {"reason", at.leads_to["why"]},
+			     {"asked", 0},
+			     {"equal", 0}});
+		to.cell(cell);
+		return cell;
+	}
+	cell.update(at.leads_to);
+	const auto start = std::chrono::steady_clock::now();
+	const child_end ended = run_child(
+		command_of(given, kind, at.address), {"QPATTR_DEBUG=1"}, given.seconds,
+		[&](const std::string &text) {
+			json line = json::parse(text, nullptr, false);
+			if (!line.is_object())
+				return;
+			to.line(line);
+			if (line["type"] == "stop")
+				cell["stops"].push_back(line);
+			else if (line["type"] == "check")
+				cell["checks"].push_back(line);
+			else if (line["type"] == "cell")
+				cell.update(line);
+		});
+	const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+	cell["seconds"] = static_cast<double>(static_cast<long>(took.count() * 100)) / 100;
+	if (!cell.contains("status"))
+		break_off(cell, cause(ended, given.seconds));
+	// If stock served both, they would agree whatever ours does.
+	else if (!given.any_object && !cell["stops"].empty() &&
+		 ended.said.find(serves) == std::string::npos)
+		break_off(cell, "qpattr did not serve: " +
+					(ended.said.empty() ? "it said nothing" : first_line(ended.said)));
+	to.cell(cell);
+	return cell;
+}
+
+std::string kernel_release()
+{
+	utsname names{};
+	::uname(&names);
+	return names.release;
+}
+
+// Whole, or not at all.
+void write_file(const std::string &path, const json &what)
+{
+	const std::string part = path + ".part";
+	std::ofstream file{part};
+	file << what.dump(1) << '\n';
+	file.close();
+	if (!file || std::rename(part.c_str(), path.c_str()) != 0) {
+		(void)std::remove(part.c_str());
+		throw std::runtime_error(path + " cannot be written");
+	}
+}
+
+} // namespace
+
+int print_kinds(const wishes &given)
+{
+	for (const kind_line &each : kinds_of(given.program))
+		std::printf("%-12s  %s\n", each.name.c_str(), each.what.c_str());
+	return 0;
+}
+
+int run(const wishes &given, const std::string &json_file)
+{
+	look_for_device_node();
+	const stock_library stock = find_stock();
+	if (::access(given.preload.c_str(), R_OK) != 0)
+		throw std::runtime_error("no object to compare: " + given.preload +
+					 " cannot be read (--preload)");
+	const std::vector<kind_line> kinds = kinds_of(given.program);
+	const std::vector<found_address> addresses = look_at_addresses(given);
+
+	printer to{given.tap};
+	to.begin(kernel_release(), stock.path, given.preload);
+	json all{{"schema", "qpattr-conformance"},
+		 {"version", schema_version},
+		 {"kernel", kernel_release()},
+		 {"library", {{"version", stock.version}, {"path", stock.path}}},
+		 {"ours", given.preload},
+		 {"cells", json::array()}};
+	for (const auto &[name, value] : given.notes)
+		all[name] = value;
+	std::set<std::string> done;
+	for (const found_address &address : addresses)
+		for (const kind_line &kind : kinds)
+			if (wanted(given, kind.name + "/" + address.address.label) &&
+			    (!kind.once || done.insert(kind.name).second))
+				all["cells"].push_back(run_cell(given, kind, address, to));
+	if (all["cells"].empty())
+		throw std::runtime_error("no cell is called so (--list has the kinds)");
+	if (!json_file.empty())
+		write_file(json_file, all);
+	return to.end() ? 0 : 1;
+}
+
+} // namespace conformance
