@@ -127,6 +127,10 @@ QPATTR_EXPORT int qpattr_device_open(const char *path, enum qpattr_stage *stage)
  * @param mask   [out] not NULL. On success the kernel's enum
  *               ibv_qp_attr_mask bits, raw: the ones for ibv_modify_qp().
  *
+ * Before there is a connection, an id that has a device answers every state with
+ * INIT's attributes (mask 0x39), RTR and RTS too; an id of UD (0x71) always. So RTR's are
+ * those of which the mask has IBV_QP_AV.
+ *
  * Values are the kernel's, in verbs' units: timeout is an exponent (4.096 us *
  * 2^timeout, 0 = for ever), min_rnr_timer a code 0 to 31 (0 = 655.36 ms),
  * path_mtu an enum ibv_mtu, PSNs and QP numbers 24 bits in host byte order.
@@ -136,9 +140,9 @@ QPATTR_EXPORT int qpattr_device_open(const char *path, enum qpattr_stage *stage)
  *
  * errno:
  *   - EINVAL: attr or mask is NULL
- *   - EINVAL: the connection is not in a state that can answer (for RTR and
- *     RTS: too early, or already disconnected), the id has no device yet, the
- *     state is above 6, or the handle belongs to another open file
+ *   - EINVAL: the connection is not in a state that can answer (RTR and RTS
+ *     while it waits for the peer's answer; all when disconnected), the id has no
+ *     device yet, the state is above 6, or the handle belongs to another open file
  *   - ENOENT: no such handle, or it was destroyed
  *   - ENXIO: the RDMA device was removed under the id
  *   - EACCES: the descriptor was opened before a fork, an exec or a change of

@@ -148,6 +148,8 @@ result<device *> device_of(std::uint64_t guid, std::uint32_t index) noexcept
 	for (int at = 0; at < devices.count(); ++at)
 		if (devices.matches(at, guid, index))
 			return devices.open(at);
+	say("libibverbs has no device for one of the kernel's: its driver is missing (in a static "
+	    "program: -Wl,-u,verbs_provider_all)");
 	return failure{ENODEV, QPATTR_STAGE_COMMAND};
 }
 

@@ -88,12 +88,12 @@ void agree_in_all(check::test &t, rdma_cm_id *id)
 
 void answered(check::test &t, const outcome &of, const question &what, int mask)
 {
-	t.equal("what is wrong with the answer", conformance::departure(of, what, {mask, 0}), "");
+	t.equal("what is wrong with the answer", conformance::departure(of, what, conformance::known_answer{mask, 0}), "");
 }
 
 void refused(check::test &t, const outcome &of, const question &what, int code)
 {
-	t.equal("what is wrong with the refusal", conformance::departure(of, what, {0, code}), "");
+	t.equal("what is wrong with the refusal", conformance::departure(of, what, conformance::known_answer{0, code}), "");
 }
 
 conformance::address device_address()

@@ -24,6 +24,8 @@ struct kind {
 	void (*walk)(report &to, const place &at);
 	// At one address, whichever: it is not the address that matters.
 	bool once = false;
+	// Waits for a minute or more.
+	bool slow = false;
 };
 [[nodiscard]] std::span<const kind> all_kinds();
 
@@ -31,6 +33,7 @@ struct kind {
 void walk_rc(report &to, const place &at);
 void walk_rc_own_qp(report &to, const place &at);
 void walk_endings(report &to, const place &at);
+void walk_timed_out(report &to, const place &at);
 void walk_listeners(report &to, const place &at);
 void walk_strangers(report &to, const place &at);
 void walk_ud(report &to, const place &at);

@@ -105,7 +105,8 @@ int main(int argc, char **argv)
 	try {
 		if (list) {
 			for (const kind &each : all_kinds())
-				std::printf("%s\t%s\t%s\n", each.name, each.once ? "once" : "", each.what);
+				std::printf("%s\t%s%s\t%s\n", each.name, each.once ? "once" : "",
+					    each.slow ? " slow" : "", each.what);
 			return 0;
 		}
 		if (given.probe) {

@@ -128,6 +128,32 @@ void walk_endings(report &to, const place &at)
 	given_up(to, at, near, far, listener);
 }
 
+// A listener that does not read takes as many requests as its backlog and drops the
+// others, whose senders try again until the kernel gives up.
+void walk_timed_out(report &to, const place &at)
+{
+	if (at.by == manager::iwarp)
+		throw unavailable("iWARP connects before the listener reads");
+	if (!to.begin({{"dropped, trying again", active, requested},
+		       {"waiting to be read", active, requested},
+		       {"unreachable", active, closed},
+		       {"still waiting to be read", active, requested}},
+		      rc(at.by)))
+		return;
+	constexpr int until_given_up_ms = 150'000;
+	const channel_ptr near = make_channel(), other = make_channel(), far = make_channel();
+	const id_ptr listener = make_bound_id(far, RDMA_PS_TCP, at.where);
+	must(::rdma_listen(listener.get(), 1), "rdma_listen");
+	const id_ptr first = requester(other, at.where, RDMA_PS_TCP, port_of(listener));
+	await_event(far);
+	const id_ptr second = requester(near, at.where, RDMA_PS_TCP, port_of(listener));
+	to.visit("waiting to be read", active, first.get());
+	to.visit("dropped, trying again", active, second.get());
+	(void)take_event(near, RDMA_CM_EVENT_UNREACHABLE, until_given_up_ms);
+	to.visit("unreachable", active, second.get());
+	to.visit("still waiting to be read", active, first.get());
+}
+
 void walk_listeners(report &to, const place &at)
 {
 	if (!to.begin({{"created", listener, no_device},

@@ -14,9 +14,6 @@
 namespace conformance {
 namespace {
 
-// The machine is emulated and shared; nothing here takes a tenth of it.
-constexpr int patience_ms = 20'000;
-
 template <class T> T *must_have(T *made, const char *what)
 {
 	if (!made)
@@ -201,10 +198,10 @@ std::uint16_t port_of(const id_ptr &id)
 	return ntohs(::rdma_get_src_port(id.get()));
 }
 
-void await_event(const channel_ptr &channel)
+void await_event(const channel_ptr &channel, int limit_ms)
 {
 	pollfd waiting{channel->fd, POLLIN, 0};
-	const int ready = ::poll(&waiting, 1, patience_ms);
+	const int ready = ::poll(&waiting, 1, limit_ms);
 	if (ready == 0)
 		throw std::runtime_error("no event came");
 	must(ready == 1 ? 0 : -1, "poll");
@@ -225,9 +222,9 @@ void await_refusal(const id_ptr &id, int code)
 	}
 }
 
-event_ptr take_event(const channel_ptr &channel, rdma_cm_event_type type)
+event_ptr take_event(const channel_ptr &channel, rdma_cm_event_type type, int limit_ms)
 {
-	await_event(channel);
+	await_event(channel, limit_ms);
 	rdma_cm_event *raw = nullptr;
 	must(::rdma_get_cm_event(channel.get(), &raw), "rdma_get_cm_event");
 	event_ptr event{raw};

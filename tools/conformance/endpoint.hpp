@@ -98,12 +98,17 @@ void resolve_route(const channel_ptr &channel, const id_ptr &id);
 // The port that a bound id has, in host byte order.
 [[nodiscard]] std::uint16_t port_of(const id_ptr &id);
 
+// How long an event may take: the machine is emulated and shared, and nothing but a
+// timeout of the kernel's own takes a tenth of it.
+inline constexpr int patience_ms = 20'000;
+
 // Waits until an event can be read, and leaves it there.
-void await_event(const channel_ptr &channel);
+void await_event(const channel_ptr &channel, int limit_ms = patience_ms);
 // Asks stock for INIT until it is refused so: what the kernel does in its own time.
 void await_refusal(const id_ptr &id, int code);
 // Reads the next event, which must be of the type.
-[[nodiscard]] event_ptr take_event(const channel_ptr &channel, rdma_cm_event_type type);
+[[nodiscard]] event_ptr take_event(const channel_ptr &channel, rdma_cm_event_type type,
+				   int limit_ms = patience_ms);
 // Reads a request and takes its new id over.
 [[nodiscard]] id_ptr take_request(const channel_ptr &channel);
 

@@ -9,6 +9,7 @@ std::span<const kind> all_kinds()
 		{"rc", "RC over RDMA_PS_TCP, QPs of librdmacm", walk_rc},
 		{"rc-own-qp", "RC over RDMA_PS_TCP, QPs of the program", walk_rc_own_qp},
 		{"endings", "RC that is rejected, refused, given up", walk_endings},
+		{"timed-out", "RC that nobody answers", walk_timed_out, true, true},
 		{"listeners", "RC, listening", walk_listeners},
 		{"strangers", "ids of another channel, ids that are gone", walk_strangers},
 		{"synchronous", "RC without a channel", walk_synchronous},

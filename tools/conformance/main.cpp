@@ -69,6 +69,9 @@ int main(int argc, char **argv)
 	app.add_option("--preload", given.preload, "the object to compare (default: the installed one)");
 	app.add_option("--json", json, "write the answers to this file");
 	app.add_option("--note", notes, "NAME=VALUE for the file; may be given again");
+	app.add_option("--again", given.again,
+		       "how the commands begin that repeat a question (default: this program's own)");
+	app.add_flag("--slow", given.slow, "cells that wait for a minute, too");
 	app.add_flag("--tap", given.tap, "one line a stage, 'ok - ' or 'not ok - '");
 	app.add_option("--may-remove", given.removable,
 		       "an RDMA device that the cells 'removed' may remove");

@@ -28,7 +28,7 @@ std::string first_line(const std::string &text)
 
 struct kind_line {
 	std::string name;
-	bool once;
+	bool once, slow;
 	std::string what;
 };
 
@@ -37,9 +37,11 @@ std::vector<kind_line> kinds_of(const std::string &program)
 	std::vector<kind_line> out;
 	const child_end ended = run_child({program, "--list"}, {}, 30, [&](const std::string &line) {
 		const auto first = line.find('\t'), second = line.find('\t', first + 1);
-		if (second != std::string::npos)
-			out.push_back({line.substr(0, first), second > first + 1,
-				       line.substr(second + 1)});
+		if (second == std::string::npos)
+			return;
+		const std::string how = line.substr(first + 1, second - first - 1);
+		out.push_back({line.substr(0, first), how.find("once") != std::string::npos,
+			       how.find("slow") != std::string::npos, line.substr(second + 1)});
 	});
 	if (ended.status != 0 || out.empty())
 		throw cannot_run(program + " --list: " +
@@ -92,11 +94,12 @@ bool wanted(const wishes &given, const std::string &cell)
 std::vector<std::string> command_of(const wishes &given, const kind_line &kind,
 				    const labelled_address &address)
 {
-	std::string again = "qpattr-conformance --preload " + given.preload + " --address '" +
-			    address.label + "=" + address.text + "' --cell " + kind.name + "/" +
-			    address.label;
-	if (given.any_object)
-		again += " --any-object";
+	std::string again = given.again;
+	if (again.empty())
+		again = "qpattr-conformance --preload " + given.preload + " --address '" +
+			address.label + "=" + address.text + "'" +
+			(given.any_object ? " --any-object" : "");
+	again += " --cell " + kind.name + "/" + address.label + (kind.slow ? " --slow" : "");
 	std::vector<std::string> out{given.program, "--kind",	 kind.name,	  "--label",
 				     address.label, "--address", address.text,	  "--preload",
 				     given.preload, "--again",	 again};
@@ -233,7 +236,7 @@ int run(const wishes &given, const std::string &json_file)
 	for (const found_address &address : addresses)
 		for (const kind_line &kind : kinds)
 			if (wanted(given, kind.name + "/" + address.address.label) &&
-			    (!kind.once || done.insert(kind.name).second))
+			    (!kind.slow || given.slow) && (!kind.once || done.insert(kind.name).second))
 				all["cells"].push_back(run_cell(given, kind, address, to));
 	if (all["cells"].empty())
 		throw std::runtime_error("no cell is called so (--list has the kinds)");

@@ -19,6 +19,8 @@ struct wishes {
 	std::string removable;
 	std::string stop, fill, first; // a selection; empty: all questions
 	std::vector<std::pair<std::string, std::string>> notes; // for the file
+	std::string again; // how a command that repeats a question begins
+	bool slow = false; // cells that wait for a minute, too
 	int state = -1;
 	int seconds = 120;
 	bool tap = false;
