@@ -98,7 +98,7 @@ std::vector<labelled_address> addresses_here()
 			continue;
 		std::string label = label_of(address);
 		if (const int times = ++seen[label]; times > 1)
-			label += "-" + std::to_string(times);
+			label.append("-").append(std::to_string(times));
 		out.push_back({label, text});
 	}
 	::freeifaddrs(first);
