@@ -29,6 +29,18 @@ static void only(struct misuse_list *list, const char *words)
 	list->count = kept;
 }
 
+/* rxe loses track of a QP now and then if two of them enter or leave a group at once,
+ * and then cannot destroy it. */
+static void one_group_at_a_time(struct misuse_list *list)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct misuse *self = &list->cases[i];
+
+		if (strstr(self->function, "multicast") && (strstr(self->name, "with qp") || strstr(self->name, "group")))
+			self->alone = true;
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct option options[] = {
@@ -86,6 +98,7 @@ int main(int argc, char **argv)
 	cases_of_later(&list);
 	cases_of_damage(&list);
 	cases_of_states(&list);
+	one_group_at_a_time(&list);
 	if (words)
 		only(&list, words);
 	if (names) {
