@@ -21,11 +21,9 @@ bool begins(const char *text, const char *with) noexcept
 	return std::strncmp(text, with, std::strlen(with)) == 0;
 }
 
-} // namespace
-
-kind recognized(const link_map *map) noexcept
+// What it is, or kind::none.
+kind recognized(const object_view &view) noexcept
 {
-	const object_view view{map};
 	if (std::strcmp(view.soname(), preload_soname) == 0)
 		return kind::preload;
 	if (begins(view.soname(), librdmacm_prefix) && view.function(function_name))
@@ -33,9 +31,12 @@ kind recognized(const link_map *map) noexcept
 	return view.needs(librdmacm_prefix) ? kind::user : kind::none;
 }
 
+} // namespace
+
 object *add(const link_map *map, Lmid_t space) noexcept
 {
-	const kind what = recognized(map);
+	const object_view view{map};
+	const kind what = recognized(view);
 	if (what == kind::none)
 		return nullptr;
 	object *place = nullptr;
@@ -54,7 +55,6 @@ object *add(const link_map *map, Lmid_t space) noexcept
 		    map->l_name);
 		return nullptr;
 	}
-	const object_view view{map};
 	place->space = space;
 	place->map = map;
 	place->function = view.function(function_name);

@@ -30,9 +30,6 @@ struct object {
 	std::atomic<bool> told{false}; // about a binding to or from it
 };
 
-// What an object is, or kind::none.
-[[nodiscard]] kind recognized(const link_map *map) noexcept;
-
 // The object's record; null where it is none of these, or there are too many.
 object *add(const link_map *map, Lmid_t space) noexcept;
 // By its cookie, which is the address of its record where it has one.

@@ -29,6 +29,20 @@ void must(int result, const char *what)
 		throw std::runtime_error(std::string{what} + ": " + std::strerror(errno));
 }
 
+ibv_gid gid_of(const sockaddr *address)
+{
+	ibv_gid gid{};
+	if (address->sa_family == AF_INET6) {
+		const auto *v6 = reinterpret_cast<const sockaddr_in6 *>(address);
+		std::memcpy(gid.raw, &v6->sin6_addr, sizeof gid.raw);
+	} else {
+		const auto *v4 = reinterpret_cast<const sockaddr_in *>(address);
+		gid.raw[10] = gid.raw[11] = 0xff;
+		std::memcpy(gid.raw + 12, &v4->sin_addr, sizeof v4->sin_addr);
+	}
+	return gid;
+}
+
 socklen_t address::len() const
 {
 	if (is_ib())
@@ -73,15 +87,8 @@ address address::as_gid() const
 	auto *ib = reinterpret_cast<sockaddr_ib *>(&out.storage);
 	ib->sib_family = AF_IB;
 	ib->sib_pkey = htons(0xffff);
-	auto *gid = reinterpret_cast<unsigned char *>(&ib->sib_addr);
-	if (family() == AF_INET6) {
-		const auto *v6 = reinterpret_cast<const sockaddr_in6 *>(&storage);
-		std::memcpy(gid, &v6->sin6_addr, 16);
-	} else {
-		const auto *v4 = reinterpret_cast<const sockaddr_in *>(&storage);
-		gid[10] = gid[11] = 0xff;
-		std::memcpy(gid + 12, &v4->sin_addr, 4);
-	}
+	const ibv_gid gid = gid_of(get());
+	std::memcpy(&ib->sib_addr, &gid, sizeof gid);
 	return out;
 }
 

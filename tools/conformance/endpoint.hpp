@@ -37,6 +37,9 @@ struct event_owner {
 };
 using event_ptr = std::unique_ptr<rdma_cm_event, event_owner>;
 
+// An IP address as a GID holds it.
+[[nodiscard]] ibv_gid gid_of(const sockaddr *address);
+
 // An IPv4 or IPv6 address, or a GID (AF_IB), with a port.
 struct address {
 	sockaddr_storage storage{};

@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "tools/conformance/standing.hpp"
 #include "tools/conformance/trap.hpp"
 #include "uapi/command.hpp"
 
@@ -17,7 +18,7 @@ namespace {
 using reply = qpattr::uapi::init_qp_attr::reply;
 static_assert(sizeof(reply) == sizeof(scripted_answer::reply));
 
-constexpr unsigned rtr = 0x129181, rts = 0x12E01, init = 0x39;
+constexpr unsigned rtr = mask_rtr, rts = mask_rts, init = mask_init;
 
 ib_uverbs_ah_attr by_lid(std::uint16_t lid)
 {
@@ -129,7 +130,7 @@ std::vector<scripted_answer> answers()
 	// OPA: the LID of 32 bits stands in a GID that begins with Intel's number.
 	constexpr std::uint64_t opa = 0x0011750000000000;
 	reply ud{};
-	ud.qp_attr_mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY;
+	ud.qp_attr_mask = mask_datagram;
 	ud.qkey = 0x0b1b1b1b;
 	ud.pkey_index = 11;
 	ud.port_num = 2;

@@ -35,21 +35,6 @@ learnt learn_all(init_qp_attr_fn *from, rdma_cm_id *id)
 	return out;
 }
 
-// An IP address as a GID holds it.
-ibv_gid gid_of(const sockaddr *address)
-{
-	ibv_gid gid{};
-	if (address->sa_family == AF_INET6) {
-		const auto *v6 = reinterpret_cast<const sockaddr_in6 *>(address);
-		std::memcpy(gid.raw, &v6->sin6_addr, sizeof gid.raw);
-	} else {
-		const auto *v4 = reinterpret_cast<const sockaddr_in *>(address);
-		gid.raw[10] = gid.raw[11] = 0xff;
-		std::memcpy(gid.raw + 12, &v4->sin_addr, sizeof v4->sin_addr);
-	}
-	return gid;
-}
-
 class wrong_list {
 public:
 	void number(const char *what, unsigned got, unsigned wanted)
