@@ -123,13 +123,15 @@ machine_watch() {
     kill -KILL "$pid"
 }
 
-# False for another process that has come by the same number.
+# False for another process that has come by the same number. From stat, which is
+# one line: bash reads a file of many anew for each, and what the kernel writes
+# there has moved when the process's state has another length by then.
 is_our_child() {
-    local key value
-    while read -r key value; do
-        [[ $key != PPid: ]] || { [[ $value == "$$" ]]; return; }
-    done 2>/dev/null <"/proc/$1/status"
-    return 1
+    local line
+    { read -r line <"/proc/$1/stat"; } 2>/dev/null || return 1
+    # After the name, which may have anything in it: the state, the parent.
+    line=${line##*) ? }
+    [[ ${line%% *} == "$$" ]]
 }
 
 machine_run() {
