@@ -29,7 +29,10 @@ class Rows:
         self.objects = set()  # (who, object)
         with open(path, encoding="utf-8") as lines:
             for line in lines:
-                self.take(*line.rstrip("\n").split("\t"))
+                if "\t" in line:
+                    self.take(*line.rstrip("\n").split("\t"))
+                else:  # of a program, or of an attempt that failed
+                    print(f"bench: {line.rstrip()}", file=sys.stderr)
         self.who = [who for who in NAMES if (who, "created") in self.memory]
 
     def take(self, kind, *cells):
