@@ -2,6 +2,7 @@
 // What a comparison notices: two functions answer from a table, one of them with
 // a single thing wrong, and each single thing must be seen. Needs no kernel.
 #include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <functional>
 
@@ -190,6 +191,32 @@ void edges_cases()
 	});
 }
 
+void callers_cases()
+{
+	check::run("a byte written to the id is seen", [](check::test &t) {
+		rdma_cm_id id{};
+		question what = about(patterns[0]);
+		what.id = &id;
+		for (std::size_t at = 0; at < sizeof id; ++at) {
+			breakage = [&](int returned, unsigned char *, unsigned char *) {
+				auto *byte = reinterpret_cast<unsigned char *>(&id) + at;
+				*byte = static_cast<unsigned char>(~*byte);
+				return returned;
+			};
+			const std::string said = difference(ask(answering, what), ask(answering_broken, what), what);
+			t.equal(at_byte(static_cast<std::ptrdiff_t>(at)), said, "ours wrote to the id");
+		}
+	});
+	check::run("the outputs are aligned as their types must be, and no better", [](check::test &t) {
+		const outcome of = ask(answering, about(patterns[0]));
+		const auto rest = [](const unsigned char *at, std::size_t by) {
+			return reinterpret_cast<std::uintptr_t>(at) % by;
+		};
+		t.equal("the struct", rest(of.attr.body(), 2 * alignof(ibv_qp_attr)), alignof(ibv_qp_attr));
+		t.equal("the mask", rest(of.mask.body(), 2 * alignof(int)), alignof(int));
+	});
+}
+
 void results_cases()
 {
 	check::run("each bit of the mask is seen", [](check::test &t) {
@@ -285,6 +312,7 @@ int main()
 {
 	fields_cases();
 	edges_cases();
+	callers_cases();
 	results_cases();
 	standing_cases();
 	return check::status();

@@ -2,9 +2,11 @@
 // conformance-cell: one cell, in a process of its own, as JSON Lines. Started by
 // qpattr-conformance, which looks first at what has to be there.
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <sys/prctl.h>
 
 #include <CLI/CLI.hpp>
 
@@ -102,6 +104,8 @@ int main(int argc, char **argv)
 		"--first", [&](const std::string &who) { given.what.order = who == "ours"; },
 		"whom to ask first");
 	CLI11_PARSE(app, argc, argv);
+	// A cell that nobody hears any more ends with who started it, however that ended.
+	(void)::prctl(PR_SET_PDEATHSIG, SIGKILL);
 	try {
 		if (list) {
 			for (const kind &each : all_kinds())

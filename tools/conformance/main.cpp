@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT
 // qpattr-conformance: asks stock librdmacm and qpattr the same about the same ids,
 // on the devices that are here, and tells what differs and what the kernel says.
+#include <climits>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <unistd.h>
 
@@ -35,6 +37,12 @@ labelled_address labelled(const std::string &text)
 	if (at == std::string::npos)
 		return {text, text};
 	return {text.substr(0, at), text.substr(at + 1)};
+}
+
+std::string real_path(const std::string &path)
+{
+	char real[PATH_MAX];
+	return ::realpath(path.c_str(), real) ? real : path;
 }
 
 // Beside this program, where it was built or installed.
@@ -93,6 +101,10 @@ int main(int argc, char **argv)
 		std::fprintf(stderr, "qpattr-conformance: %s (see --help)\n", wrong.what());
 		return usage_status;
 	}
+	if (app.count("--json") != 0 && json.empty()) {
+		std::fprintf(stderr, "qpattr-conformance: --json wants the name of a file (see --help)\n");
+		return usage_status;
+	}
 	if (version) {
 		std::printf("qpattr-conformance %s\n", QPATTR_VERSION);
 		return 0;
@@ -101,6 +113,9 @@ int main(int argc, char **argv)
 	if (given.preload.empty())
 		given.preload = beside("../../lib/preload/libqpattr-preload.so",
 				       "../" QPATTR_LIBDIR "/libqpattr-preload.so");
+	// Printed to be repeated, from wherever.
+	given.preload = real_path(given.preload);
+	given.called = std::strchr(argv[0], '/') ? real_path(argv[0]) : argv[0];
 	for (const std::string &each : addresses)
 		given.addresses.push_back(labelled(each));
 	for (const std::string &each : notes) {

@@ -5,6 +5,7 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <ifaddrs.h>
@@ -60,6 +61,9 @@ stock_library find_stock()
 		throw cannot_run(path + " has no " + function +
 				 ": it is older than the function (RDMACM_1.2); install a later "
 				 "librdmacm");
+	if (!path.substr(path.rfind('/') + 1).starts_with(library))
+		throw cannot_run("stock's " + std::string{function} + " is bound to " + path +
+				 ": run it without LD_AUDIT");
 	return {path, version_in(path)};
 }
 
@@ -77,6 +81,22 @@ void look_for_device_node()
 	else if (code == EACCES || code == EPERM)
 		fix = "run as a user who may open it";
 	throw cannot_run(std::string{node} + ": " + std::strerror(code) + "; " + fix);
+}
+
+std::string wrong_with_verbs_nodes()
+{
+	constexpr const char *devices = "/sys/class/infiniband_verbs";
+	DIR *dir = ::opendir(devices);
+	std::string out;
+	while (const dirent *each = dir ? ::readdir(dir) : nullptr) {
+		const std::string name = each->d_name;
+		const std::string path = "/dev/infiniband/" + name;
+		if (name.starts_with("uverbs") && ::access(path.c_str(), R_OK | W_OK) != 0)
+			out += "; " + path + ": " + std::strerror(errno);
+	}
+	if (dir)
+		::closedir(dir);
+	return out;
 }
 
 std::vector<labelled_address> addresses_here()

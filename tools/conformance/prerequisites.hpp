@@ -25,6 +25,10 @@ struct stock_library {
 [[nodiscard]] stock_library find_stock();
 void look_for_device_node();
 
+// Why libibverbs may see no device though there is one: "; " and what is wrong with
+// the nodes of the devices, or nothing.
+[[nodiscard]] std::string wrong_with_verbs_nodes();
+
 // The addresses of this machine's interfaces, as --address wants them, each with a
 // label that tells them apart: "ipv4", "ipv6", "link-local", then "ipv4-2", ...
 struct labelled_address {

@@ -114,6 +114,8 @@ bool printer::end()
 	}
 	std::printf("%s%d cells, %lu questions to both%s\n", tap_ ? "# " : "", cells, asked_,
 		    counts.c_str());
+	if (asked_ == 0)
+		std::printf("%s\n", tap_ ? "not ok - something was asked" : "nothing was asked");
 	return by_status_["different"] == 0 && by_status_["broken"] == 0 && asked_ > 0;
 }
 

@@ -124,6 +124,7 @@ outcome unasked(const question &what) noexcept
 	outcome out;
 	out.returned = 0;
 	out.code = untouched_errno;
+	out.id_kept = true;
 	out.attr.fill(what.fill);
 	out.mask.fill(what.fill);
 	std::memcpy(out.attr.body() + offsetof(ibv_qp_attr, qp_state), &what.state,
@@ -145,6 +146,8 @@ std::string misbehaviour(const outcome &of, const question &what)
 		return "wrote outside the struct, at byte " + std::to_string(at);
 	if (const auto at = of.mask.written_outside())
 		return "wrote outside the mask, at byte " + std::to_string(at);
+	if (!of.id_kept)
+		return "wrote to the id";
 	const outcome before = unasked(what);
 	if (!of.answered()) {
 		if (of.returned != -1)
@@ -246,9 +249,13 @@ outcome ask(init_qp_attr_fn *implementation, const question &what) noexcept
 	outcome out = unasked(what);
 	auto *attr = reinterpret_cast<ibv_qp_attr *>(out.attr.body());
 	auto *mask = reinterpret_cast<int *>(out.mask.body());
+	std::array<unsigned char, sizeof(rdma_cm_id)> id{};
+	if (what.id)
+		std::memcpy(id.data(), what.id, id.size());
 	errno = untouched_errno;
 	out.returned = implementation(what.id, attr, mask);
 	out.code = errno;
+	out.id_kept = !what.id || std::memcmp(id.data(), what.id, id.size()) == 0;
 	return out;
 }
 

@@ -51,9 +51,11 @@ struct question {
 // How often an id is asked at one stage.
 inline constexpr std::size_t questions_a_stage = states.size() * patterns.size() * 2;
 
-// An output between guard bytes.
+// An output between guard bytes, no better aligned than its type must be: what wants
+// more of a caller's struct would go unseen.
 template <std::size_t Len> struct guarded {
-	static constexpr std::size_t guard_len = 128;
+	static constexpr std::size_t guard_len =
+		128 + (Len == sizeof(int) ? alignof(int) : alignof(ibv_qp_attr));
 	alignas(16) std::array<unsigned char, guard_len + Len + guard_len> bytes;
 
 	[[nodiscard]] unsigned char *body() noexcept { return bytes.data() + guard_len; }
@@ -73,6 +75,7 @@ struct outcome {
 	int code; // errno
 	guarded<sizeof(ibv_qp_attr)> attr;
 	guarded<sizeof(int)> mask;
+	bool id_kept; // no byte of the id is another than before
 
 	[[nodiscard]] bool answered() const noexcept { return returned == 0; }
 	[[nodiscard]] int mask_value() const noexcept;

@@ -42,6 +42,9 @@ void disconnect(report &to, const place &at, const channel_ptr &near, const chan
 {
 	const bool iwarp = at.by == manager::iwarp;
 	must(::rdma_disconnect(a.id.get()), "rdma_disconnect, active");
+	// It refuses as long as it closes, which ends in its own time.
+	if (iwarp)
+		await_event(near);
 	to.visit("disconnect sent", active, a.id.get());
 	await_event(far);
 	to.visit("disconnect received", passive, p.id.get());

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "tools/conformance/quote.hpp"
+
 namespace conformance {
 namespace {
 
@@ -85,7 +87,7 @@ void report::put(at_stop &to, const stop &at, const question &what)
 		to.differences.push_back(
 			{{"question", state_name(what.state)},
 			 {"what", wrong},
-			 {"again", again_ + " --only '" + to.name + "' --state " +
+			 {"again", again_ + " --only " + shell_word(to.name) + " --state " +
 					   std::to_string(what.state) + " --fill " + what.fill.name +
 					   " --first " + (what.ours_first ? "ours" : "stock")}});
 }

@@ -2,10 +2,16 @@
 #include "tools/conformance/run.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
+#include <climits>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
+#include <optional>
 #include <set>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -13,6 +19,7 @@
 
 #include "tools/conformance/child.hpp"
 #include "tools/conformance/printer.hpp"
+#include "tools/conformance/quote.hpp"
 
 namespace conformance {
 namespace {
@@ -56,8 +63,21 @@ struct found_address {
 	[[nodiscard]] bool is_served() const { return leads_to.contains("device"); }
 };
 
+// Labels stand in names of cells and in commands, and tell addresses apart.
+void look_at_labels(const std::vector<labelled_address> &addresses)
+{
+	std::set<std::string> seen;
+	for (const labelled_address &each : addresses) {
+		if (each.label.empty() || each.label.find_first_of("/ \t\n'\"\\") != std::string::npos)
+			throw std::runtime_error("--address: '" + each.label + "' is no label");
+		if (!seen.insert(each.label).second)
+			throw std::runtime_error("--address: two have the label '" + each.label + "'");
+	}
+}
+
 std::vector<found_address> look_at_addresses(const wishes &given)
 {
+	look_at_labels(given.addresses);
 	const bool asked_for = !given.addresses.empty();
 	std::vector<found_address> out;
 	std::string why;
@@ -80,7 +100,8 @@ std::vector<found_address> look_at_addresses(const wishes &given)
 	}
 	if (std::ranges::none_of(out, &found_address::is_served))
 		throw cannot_run("no RDMA device is at any address (see `rdma link`, `ip address`): " +
-				 (why.empty() ? "there is none but the loopback's" : why));
+				 (why.empty() ? "there is none but the loopback's" : why) +
+				 wrong_with_verbs_nodes());
 	return out;
 }
 
@@ -96,10 +117,11 @@ std::vector<std::string> command_of(const wishes &given, const kind_line &kind,
 {
 	std::string again = given.again;
 	if (again.empty())
-		again = "qpattr-conformance --preload " + given.preload + " --address '" +
-			address.label + "=" + address.text + "'" +
-			(given.any_object ? " --any-object" : "");
-	again += " --cell " + kind.name + "/" + address.label + (kind.slow ? " --slow" : "");
+		again = shell_word(given.called) + " --preload " + shell_word(given.preload) + " --address " +
+			shell_word(address.label + "=" + address.text) +
+			(given.any_object ? " --any-object" : "") +
+			(given.removable.empty() ? "" : " --may-remove " + shell_word(given.removable));
+	again += " --cell " + shell_word(kind.name + "/" + address.label) + (kind.slow ? " --slow" : "");
 	std::vector<std::string> out{given.program, "--kind",	 kind.name,	  "--label",
 				     address.label, "--address", address.text,	  "--preload",
 				     given.preload, "--again",	 again};
@@ -156,12 +178,15 @@ json run_cell(const wishes &given, const kind_line &kind, const found_address &a
 	}
 	cell.update(at.leads_to);
 	const auto start = std::chrono::steady_clock::now();
+	std::string foreign; // on the standard output, and not a line of the cell's
 	const child_end ended = run_child(
 		command_of(given, kind, at.address), {"QPATTR_DEBUG=1"}, given.seconds,
 		[&](const std::string &text) {
 			json line = json::parse(text, nullptr, false);
-			if (!line.is_object())
+			if (!line.is_object()) {
+				foreign = foreign.empty() ? text : foreign;
 				return;
+			}
 			to.line(line);
 			if (line["type"] == "stop")
 				cell["stops"].push_back(line);
@@ -174,6 +199,12 @@ json run_cell(const wishes &given, const kind_line &kind, const found_address &a
 	cell["seconds"] = static_cast<double>(static_cast<long>(took.count() * 100)) / 100;
 	if (!cell.contains("status"))
 		break_off(cell, cause(ended, given.seconds));
+	// It may have said its last word and not have come to its end.
+	else if (ended.timed_out || ended.status > 1)
+		break_off(cell, "after its last word: " + cause(ended, given.seconds));
+	// A stage may be lost in it.
+	else if (!foreign.empty())
+		break_off(cell, "on its standard output is what is not the cell's: " + foreign.substr(0, 80));
 	// If stock served both, they would agree whatever ours does.
 	else if (!given.any_object && !cell["stops"].empty() &&
 		 ended.said.find(serves) == std::string::npos)
@@ -190,18 +221,52 @@ std::string kernel_release()
 	return names.release;
 }
 
-// Whole, or not at all.
-void write_file(const std::string &path, const json &what)
-{
-	const std::string part = path + ".part";
-	std::ofstream file{part};
-	file << what.dump(1) << '\n';
-	file.close();
-	if (!file || std::rename(part.c_str(), path.c_str()) != 0) {
-		(void)std::remove(part.c_str());
-		throw std::runtime_error(path + " cannot be written");
+// The run's file. Whole, or not at all; but what is no file (/dev/stdout, a pipe) is
+// written to and not replaced.
+class run_file {
+public:
+	// Throws if it could not be written at the end.
+	explicit run_file(const std::string &path) : path_{path}
+	{
+		struct stat is {};
+		const bool there = ::stat(path.c_str(), &is) == 0;
+		if (there && S_ISDIR(is.st_mode))
+			errno = EISDIR, fail();
+		direct_ = there && !S_ISREG(is.st_mode);
+		char real[PATH_MAX];
+		if (there && !direct_ && ::realpath(path.c_str(), real))
+			path_ = real; // a link stays
+		if (direct_ ? ::access(path.c_str(), W_OK) != 0 : !std::ofstream{part()})
+			fail();
+		drop_part();
 	}
-}
+	void write(const json &what) const
+	{
+		std::ofstream file{direct_ ? path_ : part()};
+		file << what.dump(1) << '\n';
+		file.close();
+		if (!file || (!direct_ && std::rename(part().c_str(), path_.c_str()) != 0)) {
+			const int code = errno;
+			drop_part();
+			errno = code, fail();
+		}
+	}
+
+private:
+	[[nodiscard]] std::string part() const { return path_ + ".part"; }
+	void drop_part() const
+	{
+		if (!direct_)
+			(void)std::remove(part().c_str());
+	}
+	[[noreturn]] void fail() const
+	{
+		throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
+	}
+
+	std::string path_;
+	bool direct_ = false;
+};
 
 } // namespace
 
@@ -219,6 +284,9 @@ int run(const wishes &given, const std::string &json_file)
 	if (::access(given.preload.c_str(), R_OK) != 0)
 		throw std::runtime_error("no object to compare: " + given.preload +
 					 " cannot be read (--preload)");
+	std::optional<run_file> file;
+	if (!json_file.empty())
+		file.emplace(json_file);
 	const std::vector<kind_line> kinds = kinds_of(given.program);
 	const std::vector<found_address> addresses = look_at_addresses(given);
 
@@ -230,8 +298,11 @@ int run(const wishes &given, const std::string &json_file)
 		 {"library", {{"version", stock.version}, {"path", stock.path}}},
 		 {"ours", given.preload},
 		 {"cells", json::array()}};
-	for (const auto &[name, value] : given.notes)
+	for (const auto &[name, value] : given.notes) {
+		if (all.contains(name))
+			throw std::runtime_error("--note: " + name + " is the file's own");
 		all[name] = value;
+	}
 	std::set<std::string> done;
 	for (const found_address &address : addresses)
 		for (const kind_line &kind : kinds)
@@ -240,9 +311,12 @@ int run(const wishes &given, const std::string &json_file)
 				all["cells"].push_back(run_cell(given, kind, address, to));
 	if (all["cells"].empty())
 		throw std::runtime_error("no cell is called so (--list has the kinds)");
-	if (!json_file.empty())
-		write_file(json_file, all);
-	return to.end() ? 0 : 1;
+	const bool held = to.end();
+	if (file)
+		file->write(all);
+	if (std::fflush(stdout) != 0 || std::ferror(stdout))
+		throw std::runtime_error("the standard output cannot be written");
+	return held ? 0 : 1;
 }
 
 } // namespace conformance

@@ -12,6 +12,7 @@
 namespace conformance {
 
 struct wishes {
+	std::string called;  // how this program is called
 	std::string program; // conformance-cell
 	std::string preload;
 	std::vector<labelled_address> addresses; // empty: those of this machine
