@@ -2,14 +2,13 @@
 #include "lib/preload/served.hpp"
 
 #include <cerrno>
-#include <csignal>
-#include <pthread.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "lib/preload/diagnostics.hpp"
 #include "lib/preload/discover.hpp"
+#include "lib/preload/looker.hpp"
 #include "lib/preload/memcheck.hpp"
+#include "lib/preload/observe.hpp"
+#include "lib/preload/undisturbed.hpp"
 #include "lib/query.hpp"
 
 namespace qpattr::preload {
@@ -18,84 +17,6 @@ placement handle_place{0};
 std::atomic<int> failed_looks{0};
 
 namespace {
-
-// Holds off cancellation and signals while ids and descriptors of ours are open,
-// and while the dynamic linker and librdmacm hold their locks for us: a handler
-// that calls rdma_init_qp_attr too would wait for its own thread.
-class undisturbed {
-public:
-	undisturbed() noexcept { resume(); }
-	~undisturbed() { pause(); }
-	undisturbed(const undisturbed &) = delete;
-	undisturbed &operator=(const undisturbed &) = delete;
-
-	// As it was before, for a call that is not ours.
-	void pause() noexcept
-	{
-		::pthread_sigmask(SIG_SETMASK, &signals_, nullptr);
-		::pthread_setcancelstate(cancel_, nullptr);
-	}
-	void resume() noexcept
-	{
-		sigset_t all;
-		::sigfillset(&all);
-		::pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_);
-		::pthread_sigmask(SIG_SETMASK, &all, &signals_);
-	}
-
-private:
-	int cancel_ = PTHREAD_CANCEL_ENABLE;
-	sigset_t signals_;
-};
-
-// Who is looking at the moment, and in which process.
-//
-// A thread that is in the list already came here from inside its own look, by an
-// allocator of the program's, say. In a child that was forked during a look the
-// list stays as it was, and so may locks inside librdmacm that the looking thread
-// held. Neither looks; both are served by stock.
-constexpr std::size_t lookers_max = 32;
-std::atomic<pthread_t> lookers[lookers_max];
-std::atomic<pid_t> lookers_process{0};
-
-class looker {
-public:
-	looker() noexcept
-	{
-		const pid_t process = ::getpid();
-		const pthread_t self = ::pthread_self();
-		pid_t first = 0;
-		if (!lookers_process.compare_exchange_strong(first, process) && first != process) {
-			// Forked. Nobody was looking then: the list is ours.
-			for (const auto &other : lookers)
-				if (other.load() != 0)
-					return;
-			lookers_process.store(process);
-		}
-		for (const auto &other : lookers)
-			if (other.load() == self)
-				return;
-		for (auto &slot : lookers) {
-			pthread_t nobody = 0;
-			if (slot.compare_exchange_strong(nobody, self)) {
-				slot_ = &slot;
-				return;
-			}
-		}
-	}
-	~looker()
-	{
-		if (slot_)
-			slot_->store(0);
-	}
-	looker(const looker &) = delete;
-	looker &operator=(const looker &) = delete;
-
-	[[nodiscard]] bool may_look() const noexcept { return slot_ != nullptr; }
-
-private:
-	std::atomic<pthread_t> *slot_ = nullptr;
-};
 
 // Threads that make their first calls at once each look for themselves and come
 // to the same answer: nobody waits for another, so a fork child cannot be left
@@ -109,7 +30,7 @@ int decide(int channel_fd) noexcept
 	const discovery found = discover(channel_fd);
 	if (found.what == obstacle::none) {
 		const int offset = static_cast<int>(found.offset);
-		const int place = under_memcheck() ? -offset : offset;
+		const int place = under_memcheck() || observing ? -offset : offset;
 		// A success stands, also over another thread's failure.
 		if (handle_place.exchange(place, std::memory_order_relaxed) != place)
 			report_found(found.offset);
@@ -171,7 +92,7 @@ int refused(long written) noexcept
 	return -1;
 }
 
-int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) noexcept
+int serve(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller, bool &stock_served) noexcept
 {
 	if (!mask || !id->channel)
 		return refused(-EINVAL);
@@ -182,9 +103,17 @@ int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) no
 	if (place == 0)
 		place = decide(id->channel->fd);
 	errno = saved;
-	if (place == by_stock)
+	stock_served = place == by_stock;
+	if (stock_served)
 		return ask_stock(id, attr, mask, caller);
 	return ask_kernel(id, static_cast<std::size_t>(place < 0 ? -place : place), attr, mask);
+}
+
+int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) noexcept
+{
+	bool stock_served = false;
+	return observing ? observe(id, attr, mask, caller)
+			 : serve(id, attr, mask, caller, stock_served);
 }
 
 } // namespace qpattr::preload

@@ -14,8 +14,9 @@ namespace qpattr::preload {
 //   > 0  the handle is at this offset of an id: the hot path
 //   = 0  not decided yet
 //   -1   by stock's own function: the handle could not be found
-//   < -1 at the offset with the sign turned, carefully: under valgrind, which
-//        does not see the kernel write the reply
+//   < -1 at the offset with the sign turned, by serve_slowly(): under valgrind,
+//        which does not see the kernel write the reply, and where calls are
+//        traced or overridden
 // Relaxed order is enough: the word carries no other memory with it.
 using placement = std::atomic<int>;
 inline constexpr int by_stock = -1;
@@ -34,6 +35,11 @@ inline constexpr int failed_looks_max = 16;
 // where the call comes from.
 [[gnu::cold, gnu::noinline]] int serve_slowly(cm_id *id, ibv_qp_attr *attr, int *mask,
 					      const void *caller) noexcept;
+
+// The answer alone, without trace and overrides. Sets `stock_served` where stock gave
+// it.
+[[gnu::cold, gnu::noinline]] int serve(cm_id *id, ibv_qp_attr *attr, int *mask,
+				       const void *caller, bool &stock_served) noexcept;
 
 // Sets errno for what sys::write() returned and returns -1.
 [[gnu::cold, gnu::noinline]] int refused(long written) noexcept;
