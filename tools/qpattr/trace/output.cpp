@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT
+#include "tools/qpattr/trace/output.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <fcntl.h>
+#include <optional>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/terminal.hpp"
+#include "tools/qpattr/common/trace_text.hpp"
+#include "tools/qpattr/trace/perfetto.hpp"
+
+namespace qpattr::tool {
+namespace {
+
+int open_or_fail(const std::string &path)
+{
+	const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
+			      0666);
+	if (fd < 0)
+		throw failure{fmt::format("cannot write {}: {}", path, std::strerror(errno))};
+	return fd;
+}
+
+bool is_regular(int fd)
+{
+	struct stat is;
+	return ::fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
+}
+
+// A descriptor that takes pieces whole, and keeps `tail` behind the last of them.
+class sink {
+public:
+	sink(const std::string &path, std::string tail = "")
+		: name_{path.empty() ? "standard error" : path == "-" ? "standard output" : path},
+		  tail_{std::move(tail)}
+	{
+		if (path.empty())
+			fd_ = STDERR_FILENO;
+		else if (path == "-")
+			fd_ = STDOUT_FILENO;
+		else
+			fd_ = open_or_fail(path);
+		own_ = fd_ > STDERR_FILENO;
+		// Of a file that others write too, as a standard stream may be, the
+		// position is not ours alone.
+		positioned_ = own_ && is_regular(fd_);
+	}
+	~sink()
+	{
+		if (own_)
+			::close(fd_);
+	}
+	sink(const sink &) = delete;
+	sink &operator=(const sink &) = delete;
+
+	bool write(std::string_view piece)
+	{
+		if (positioned_)
+			return write_before_tail(piece);
+		if (write_all(piece))
+			return true;
+		error_ = errno;
+		return false;
+	}
+
+	// After the last piece. False: the tail is not there.
+	bool finish()
+	{
+		if (tail_.empty())
+			return true;
+		return positioned_ ? write_before_tail("") : write_all(tail_);
+	}
+
+	[[nodiscard]] int fd() const { return fd_; }
+	[[nodiscard]] int error() const { return error_; }
+	[[nodiscard]] const std::string &name() const { return name_; }
+
+private:
+	bool write_all(std::string_view piece)
+	{
+		while (!piece.empty()) {
+			const ssize_t written = ::write(fd_, piece.data(), piece.size());
+			if (written < 0 && errno == EINTR)
+				continue;
+			if (written <= 0)
+				return false;
+			piece.remove_prefix(static_cast<std::size_t>(written));
+		}
+		return true;
+	}
+
+	bool write_at(std::string_view piece, std::uint64_t at)
+	{
+		while (!piece.empty()) {
+			const ssize_t written = ::pwrite(fd_, piece.data(), piece.size(),
+							 static_cast<off_t>(at));
+			if (written < 0 && errno == EINTR)
+				continue;
+			if (written <= 0)
+				return false;
+			piece.remove_prefix(static_cast<std::size_t>(written));
+			at += static_cast<std::uint64_t>(written);
+		}
+		return true;
+	}
+
+	// Where there is no room for both, the file is again what it was: what is there
+	// of it is good, and its blocks were there for the tail.
+	bool write_before_tail(std::string_view piece)
+	{
+		if (write_at(std::string{piece} + tail_, position_)) {
+			position_ += piece.size();
+			return true;
+		}
+		error_ = errno;
+		const bool cut = ::ftruncate(fd_, static_cast<off_t>(position_)) == 0;
+		if (cut && !tail_.empty())
+			write_at(tail_, position_);
+		return false;
+	}
+
+	std::string name_, tail_;
+	int fd_ = -1;
+	int error_ = 0;
+	bool own_ = false, positioned_ = false;
+	std::uint64_t position_ = 0;
+};
+
+class counted_output : public trace_output {
+public:
+	counted_output(const std::string &path, std::string tail) : to_{path, std::move(tail)} {}
+	[[nodiscard]] std::uint64_t lost() const override { return lost_; }
+	[[nodiscard]] int error() const override { return to_.error(); }
+	[[nodiscard]] const std::string &name() const override { return to_.name(); }
+
+protected:
+	void put(std::string_view piece)
+	{
+		if (!piece.empty() && !to_.write(piece))
+			++lost_;
+	}
+	sink &to() { return to_; }
+
+private:
+	sink to_;
+	std::uint64_t lost_ = 0;
+};
+
+class text_output : public counted_output {
+public:
+	explicit text_output(const std::string &path)
+		: counted_output{path, ""}, writer_{terminal{to().fd()}}
+	{
+	}
+	void take(const record &each, std::string_view) override { put(writer_.lines_of(each)); }
+	void finish(std::uint64_t) override {}
+
+private:
+	text_writer writer_;
+};
+
+class json_output : public counted_output {
+public:
+	explicit json_output(const std::string &path) : counted_output{path, ""} {}
+	void take(const record &, std::string_view line) override
+	{
+		put(std::string{line} + "\n");
+	}
+	void finish(std::uint64_t) override {}
+};
+
+// Whole only with its end: until then it has another name.
+class perfetto_output : public counted_output {
+public:
+	explicit perfetto_output(const std::string &path)
+		: counted_output{working_name(path), std::string{perfetto_writer::tail}},
+		  final_{path}, writer_{[this](std::string_view event) { put(event); }}
+	{
+		put(perfetto_writer::head);
+	}
+	void take(const record &each, std::string_view) override { writer_.take(each); }
+	void finish(std::uint64_t time_ns) override
+	{
+		writer_.finish(time_ns);
+		const bool whole = to().finish();
+		if (working_name(final_) == final_)
+			return;
+		if (!whole)
+			throw failure{fmt::format("{} is not whole ({}): make room and trace again",
+						  name(), std::strerror(error()))};
+		if (std::rename(name().c_str(), final_.c_str()) != 0)
+			throw failure{fmt::format("cannot rename {} to {}: {}", name(), final_,
+						  std::strerror(errno))};
+	}
+
+private:
+	// What is there and is no file, a pipe or a device, is written to as it is.
+	static std::string working_name(const std::string &path)
+	{
+		struct stat is;
+		const bool other = ::stat(path.c_str(), &is) == 0 && !S_ISREG(is.st_mode);
+		if (path == "-" || (other && !S_ISDIR(is.st_mode)))
+			return path;
+		if (other)
+			throw failure{fmt::format("cannot write {}: it is a directory", path)};
+		return path + ".partial";
+	}
+
+	std::string final_;
+	perfetto_writer writer_;
+};
+
+} // namespace
+
+std::unique_ptr<trace_output> make_output(const std::string &format, const std::string &path)
+{
+	if (format == "json")
+		return std::make_unique<json_output>(path);
+	if (format == "text")
+		return std::make_unique<text_output>(path);
+	if (path.empty())
+		throw failure{"--format perfetto makes a file: add -o FILE", usage_status};
+	return std::make_unique<perfetto_output>(path);
+}
+
+} // namespace qpattr::tool

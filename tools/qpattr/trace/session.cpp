@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: MIT
+#include "tools/qpattr/trace/session.hpp"
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/program.hpp"
+#include "tools/qpattr/trace/spool.hpp"
+
+namespace qpattr::tool {
+namespace {
+
+char parting[] = "{program}";
+
+struct with_program : CLI::Formatter {
+	std::string make_usage(const CLI::App *, std::string name) const override
+	{
+		return fmt::format("Usage: {} [OPTION]... -- PROGRAM [ARGUMENT]...\n", name);
+	}
+};
+
+} // namespace
+
+void part_program(int argc, char **argv)
+{
+	if (argc < 2 || (std::string_view{argv[1]} != "trace" && std::string_view{argv[1]} != "run"))
+		return;
+	for (int i = 2; i < argc; ++i)
+		if (std::string_view{argv[i]} == "--") {
+			argv[i] = parting;
+			return;
+		}
+}
+
+void take_program(CLI::App &command)
+{
+	command.prefix_command();
+	command.formatter(std::make_shared<with_program>());
+}
+
+std::vector<std::string> program_of(const CLI::App &command)
+{
+	std::vector<std::string> out = command.remaining();
+	const bool parted = !out.empty() && out.front() == parting;
+	if (parted)
+		out.erase(out.begin());
+	if (out.empty())
+		throw failure{fmt::format("{}: no program is given: qpattr {} [OPTION]... -- "
+					  "PROGRAM [ARGUMENT]...",
+					  command.get_name(), command.get_name()),
+			      usage_status};
+	if (!parted && out.front().size() > 1 && out.front().front() == '-')
+		throw failure{fmt::format("{} has no option {} (see qpattr {} --help)",
+					  command.get_name(), out.front(), command.get_name()),
+			      usage_status};
+	return out;
+}
+
+void say_line(const std::string &text)
+{
+	// In one piece, between what the program says there.
+	const std::string line = "qpattr: " + text + "\n";
+	[[maybe_unused]] const auto said = ::write(STDERR_FILENO, line.data(), line.size());
+}
+
+session::session(const char *command, std::vector<std::string> program) : command_{command}
+{
+	plan_.path = find_program(program.front(), command);
+	plan_.preload = find_preload_object();
+	plan_.arguments = std::move(program);
+}
+
+void session::set(const std::string &name, const std::string &value)
+{
+	plan_.environment.emplace_back(name, value);
+}
+
+int session::run(const taker &take)
+{
+	spool records;
+	set("QPATTR_TRACE", records.path());
+	const auto on_line = [&](std::string_view line) { take_line(line, take); };
+	child_watch watch;
+	watch.on_tick = [&] { records.drain(on_line); };
+	watch.on_left_behind = [&](int status) {
+		say_line(fmt::format("{} has ended with status {}; {} waits for what it started "
+				     "(Ctrl-C: no longer)",
+				     plan_.arguments.front(), status, command_));
+	};
+	const int status = run_program(plan_, watch);
+	records.close(on_line);
+	if (!records.rest().empty())
+		++unreadable_;
+	return status;
+}
+
+void session::take_line(std::string_view line, const taker &take)
+{
+	try {
+		take(parse_record(line), line);
+	} catch (const bad_record &why) {
+		if (unreadable_++ == 0)
+			say_line(fmt::format("a line of the trace is no record: {}", why.what()));
+	}
+}
+
+std::string session::no_calls() const
+{
+	return fmt::format("no call of rdma_init_qp_attr was seen: {} made none, or it gets past "
+			   "the preload object (librdmacm linked statically, dlsym, dlmopen): see "
+			   "qpattr-coverage {}",
+			   plan_.arguments.front(), plan_.path);
+}
+
+} // namespace qpattr::tool
