@@ -84,7 +84,8 @@ std::string own_dir()
 // Beside this program, as it was built or installed; empty where it is in neither.
 std::string witness()
 {
-	for (const char *each : {"/qpattr-witness", "/../" QPATTR_LIBEXEC "/qpattr/qpattr-witness"})
+	for (const char *each :
+	     {"/doctor/qpattr-witness", "/../" QPATTR_LIBEXEC "/qpattr/qpattr-witness"})
 		if (const std::string path = own_dir() + each; ::access(path.c_str(), X_OK) == 0)
 			return path;
 	return "";

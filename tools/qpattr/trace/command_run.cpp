@@ -39,11 +39,11 @@ struct wishes {
 	CLI::Option *set = nullptr, *match = nullptr;
 };
 
-// A --match belongs to the --set before it.
+// A --match is for every --set between it and the --match before it.
 std::vector<override_rule> rules_of_options(const wishes &given, const CLI::App &command)
 {
 	std::vector<override_rule> out;
-	std::size_t sets = 0, matches = 0;
+	std::size_t sets = 0, matches = 0, matched = 0; // `matched` rules have their --match
 	for (const CLI::Option *const each : command.parse_order()) {
 		if (each == given.set) {
 			const std::string text = each->results().at(sets++);
@@ -55,14 +55,17 @@ std::vector<override_rule> rules_of_options(const wishes &given, const CLI::App 
 							  "write it after the --set that it is for",
 							  text),
 					      usage_status};
-			if (out.back().origin.find(" --match ") != std::string::npos)
+			if (matched == out.size())
 				throw failure{fmt::format("--match {} is a second one for the same "
 							  "--set: join conditions by a comma, or "
 							  "write the --set again",
 							  text),
 					      usage_status};
-			out.back().match = parse_match(text, "--match");
-			out.back().origin += " --match " + text;
+			const std::string match = parse_match(text, "--match");
+			for (; matched < out.size(); matched++) {
+				out[matched].match = match;
+				out[matched].origin += " --match " + text;
+			}
 		}
 	}
 	return out;
@@ -140,8 +143,8 @@ void add_run(CLI::App &app, int &status)
 			     ->type_name("SETTINGS")
 			     ->expected(1)
 			     ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-	given->match = command->add_option("--match", "for which connections the --set before it "
-						      "is (default: all)")
+	given->match = command->add_option("--match", "for which connections those --set are that "
+						      "stand before it (default: all)")
 			       ->type_name("CONDITIONS")
 			       ->expected(1)
 			       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
