@@ -13,21 +13,23 @@ LIMITS = {
 
 
 def read(path):
-    calls, syscalls, translate = {}, {}, {}
+    calls, syscalls, translate, watched = {}, {}, {}, {}
     with open(path, encoding="utf-8") as rows:
         for line in rows:
             cells = line.rstrip("\n").split("\t")
             if cells[0] == "call":
                 calls.setdefault(cells[1], {})[cells[2]] = (float(cells[3]), cells[4])
+            elif cells[0] == "on":
+                watched[cells[1]] = (float(cells[2]), cells[3])
             elif cells[0] in ("first", "second"):
                 syscalls.setdefault(cells[0], {})[cells[1]] = int(cells[2])
             elif cells[0] == "translate":
                 translate[cells[1]] = int(cells[2])
-    return calls, syscalls, translate
+    return calls, syscalls, translate, watched
 
 
 def main():
-    calls, syscalls, translate = read(sys.argv[1])
+    calls, syscalls, translate, watched = read(sys.argv[1])
     broken = []
 
     def limit(what, value, bound):
@@ -59,6 +61,20 @@ def main():
             print(f"  limit {LIMITS['call two']} x bare with two threads: {limit('call', ratio, LIMITS['call two'])}")
         if rows["qpattr"][0] >= stock:
             broken.append(f"{title}: not ahead of stock")
+
+    print("\nThe same call with QPATTR_TRACE or QPATTR_OVERRIDE, one thread (off: the rows above)")
+    off = calls["one"]["qpattr"][0]
+    for name, label in (
+        ("overrides", "overrides on, a rule that matches"),
+        ("trace", "trace on, a record a call"),
+        ("both", "both"),
+    ):
+        cost, where = watched[name]
+        print(f"  {label:34}{cost:9.0f}{cost / off:8.1f} x off")
+        if "libqpattr-preload" not in where:
+            broken.append(f"{label}: served by {where}")
+        if cost < 2 * off:
+            broken.append(f"{label}: {cost:.0f} instructions: it was not on")
 
     print("\nTranslation of a reply alone, instructions (callgrind)")
     ours, theirs = translate["qpattr"], translate["libibverbs"]
