@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: MIT
 // qpattr: the attributes of queue pairs for a person at a terminal.
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
 
 #include <CLI/CLI.hpp>
 
 #include "tools/qpattr/commands.hpp"
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/layout.hpp"
 #include "tools/qpattr/trace/session.hpp"
 
 using namespace qpattr::tool;
@@ -39,15 +43,20 @@ int main(int argc, char **argv)
 		part_program(argc, argv);
 		app.parse(argc, argv);
 	} catch (const CLI::Success &asked) { // --help, --version
-		return app.exit(asked);
+		app.exit(asked);
+		if (std::fflush(stdout) == 0 && std::cout.flush())
+			return 0;
+		std::fprintf(stderr, "qpattr: cannot write to standard output: %s\n",
+			     std::strerror(errno));
+		return failed_status;
 	} catch (const CLI::ParseError &wrong) {
-		std::fprintf(stderr, "qpattr: %s (see --help)\n", wrong.what());
+		std::fprintf(stderr, "qpattr: %s (see --help)\n", harmless(wrong.what()).c_str());
 		return usage_status;
 	} catch (const failure &why) {
-		std::fprintf(stderr, "qpattr: %s\n", why.what());
+		std::fprintf(stderr, "qpattr: %s\n", harmless(why.what()).c_str());
 		return why.status;
 	} catch (const std::exception &why) {
-		std::fprintf(stderr, "qpattr: %s\n", why.what());
+		std::fprintf(stderr, "qpattr: %s\n", harmless(why.what()).c_str());
 		return failed_status;
 	}
 	return status;

@@ -192,8 +192,8 @@ void print(const page &what, bool as_json)
 					     nlohmann::json::error_handler_t::replace) +
 				  "\n"
 			: text_of(what, terminal{STDOUT_FILENO});
-	std::fwrite(text.data(), 1, text.size(), stdout);
-	if (std::fflush(stdout) != 0)
+	if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+	    std::fflush(stdout) != 0)
 		throw failure{
 			fmt::format("cannot write to standard output: {}", std::strerror(errno))};
 }

@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -106,8 +107,10 @@ void read_attributes(const json &in, call_record &out)
 {
 	for (const auto &[name, each] : object(needed(in, "attributes"), "attributes").items()) {
 		const json &fields = object(each, name.c_str());
-		out.attributes.push_back({name, text_of(fields, "value"),
-					  maybe_number(fields, "number"),
+		const std::optional<std::uint64_t> number = maybe_number(fields, "number");
+		if (number > std::numeric_limits<std::uint32_t>::max())
+			wrong("number", "a number of 32 bits");
+		out.attributes.push_back({name, text_of(fields, "value"), number,
 					  maybe_text(fields, "meaning").value_or("")});
 	}
 }

@@ -62,9 +62,17 @@ bool is_file(const std::string &path)
 	return path == "-" || (::stat(path.c_str(), &found) == 0 && !S_ISDIR(found.st_mode));
 }
 
+bool is_directory(const std::string &path)
+{
+	struct stat found;
+	return ::stat(path.c_str(), &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 page explain_file(const std::string &path)
 {
-	const std::string text = all_of(path);
+	std::string text = all_of(path);
+	if (constexpr const char *mark = "\xef\xbb\xbf"; text.starts_with(mark)) // of an editor
+		text.erase(0, std::strlen(mark));
 	const std::string shown = path == "-" ? "standard input" : path;
 	const std::size_t begin = text.find_first_not_of(" \t\r\n");
 	if (begin == std::string::npos)
@@ -92,6 +100,9 @@ page explain_any(const words &said)
 	if (said.size() == 1 && said[0].find('/') != std::string::npos)
 		throw failure{fmt::format("cannot read {}: {}", harmless(said[0]),
 					  std::strerror(errno ? errno : ENOENT)),
+			      usage_status};
+	if (said.size() == 1 && is_directory(said[0]) && !attribute_named(said[0]))
+		throw failure{fmt::format("{} is a directory: name a trace in it", harmless(said[0])),
 			      usage_status};
 	return explain_words(said);
 }

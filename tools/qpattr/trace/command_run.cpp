@@ -104,14 +104,14 @@ int run(const wishes &given, const CLI::App &command)
 {
 	const std::vector<override_rule> rules = rules_of(given, command);
 	session overridden{"run", program_of(command)};
+	overridden.set("QPATTR_OVERRIDE", override_value(rules));
 	std::unique_ptr<trace_output> output;
 	if (!given.trace.empty())
-		output = make_output(given.format, given.trace);
+		output = make_output(given.format, given.trace, {overridden.path(), given.config});
 	say_replaced("QPATTR_OVERRIDE", "--set");
 	say_replaced("QPATTR_TRACE", "--trace");
 	for (const std::string &each : roundings(rules))
 		say_line(each);
-	overridden.set("QPATTR_OVERRIDE", override_value(rules));
 	override_report report{rules};
 	trace_summary sums;
 	const int status = overridden.run([&](const record &each, std::string_view line) {

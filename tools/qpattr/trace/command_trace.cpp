@@ -39,7 +39,7 @@ int trace_program(const wishes &given, const CLI::App &command)
 					  given.pid),
 			      usage_status};
 	session traced{"trace", program_of(command)};
-	const std::unique_ptr<trace_output> output = make_output(given.format, given.file);
+	const std::unique_ptr<trace_output> output = make_output(given.format, given.file, {traced.path()});
 	trace_summary sums;
 	const int status = traced.run([&](const record &each, std::string_view line) {
 		sums.take(each);

@@ -34,6 +34,13 @@ bool is_regular(int fd)
 	return ::fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
 }
 
+bool is_same_file(const std::string &one, const std::string &other)
+{
+	struct stat a, b;
+	return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 &&
+	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 // A descriptor that takes pieces whole, and keeps `tail` behind the last of them.
 class sink {
 public:
@@ -219,8 +226,15 @@ private:
 
 } // namespace
 
-std::unique_ptr<trace_output> make_output(const std::string &format, const std::string &path)
+std::unique_ptr<trace_output> make_output(const std::string &format, const std::string &path,
+					  const std::vector<std::string> &needed)
 {
+	for (const std::string &each : needed)
+		if (is_same_file(path, each))
+			throw failure{fmt::format("{} is not written over: {} is needed; name "
+						  "another file for the trace",
+						  path, each),
+				      usage_status};
 	if (format == "json")
 		return std::make_unique<json_output>(path);
 	if (format == "text")

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tools/qpattr/common/trace_file.hpp"
 
@@ -28,8 +29,10 @@ public:
 };
 
 // `format` is text, json or perfetto; `path` a file, "-" for standard output, or empty
-// for standard error. Throws `failure` where it cannot be opened.
+// for standard error. Throws `failure` where it cannot be opened, or is one of the files
+// that are `needed`: it is made empty.
 [[nodiscard]] std::unique_ptr<trace_output> make_output(const std::string &format,
-							const std::string &path);
+							const std::string &path,
+							const std::vector<std::string> &needed);
 
 } // namespace qpattr::tool

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/layout.hpp"
 #include "tools/qpattr/common/program.hpp"
 #include "tools/qpattr/trace/spool.hpp"
 
@@ -63,7 +64,7 @@ std::vector<std::string> program_of(const CLI::App &command)
 void say_line(const std::string &text)
 {
 	// In one piece, between what the program says there.
-	const std::string line = "qpattr: " + text + "\n";
+	const std::string line = "qpattr: " + harmless(text) + "\n";
 	[[maybe_unused]] const auto said = ::write(STDERR_FILENO, line.data(), line.size());
 }
 

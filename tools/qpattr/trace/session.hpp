@@ -40,6 +40,9 @@ public:
 	// before anything is started or written. `command` is "trace" or "run".
 	session(const char *command, std::vector<std::string> program);
 
+	// Where the program was found.
+	[[nodiscard]] const std::string &path() const { return plan_.path; }
+
 	// A variable of the program's environment.
 	void set(const std::string &name, const std::string &value);
 
