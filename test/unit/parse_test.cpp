@@ -310,7 +310,7 @@ TEST_CASE("origin: every attribute of an answer has a sentence", "[origin]")
 {
 	// The bits that are in no answer: spec of the kernel, masks.
 	constexpr std::uint32_t answered =
-		0x7fff9 & ~std::uint32_t{IBV_QP_CAP} | std::uint32_t{IBV_QP_DEST_QPN};
+		(0x7fff9 & ~std::uint32_t{IBV_QP_CAP}) | std::uint32_t{IBV_QP_DEST_QPN};
 	for (const attribute &each : attributes) {
 		const std::string sentence = origin_of(each);
 		const bool has = in_mask(each, answered);
