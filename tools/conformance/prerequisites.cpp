@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tools/conformance/prerequisites.hpp"
+#include "tools/stock_version.hpp"
 
 #include <cerrno>
 #include <climits>
@@ -21,18 +22,6 @@ namespace {
 constexpr const char *library = "librdmacm.so.1";
 constexpr const char *function = "rdma_init_qp_attr";
 constexpr const char *node = "/dev/infiniband/rdma_cm";
-
-// librdmacm.so.1.3.44.0 is 44.0.
-std::string version_in(const std::string &path)
-{
-	static const std::string before = "librdmacm.so.1.";
-	const auto at = path.rfind(before);
-	if (at == std::string::npos)
-		return {};
-	const std::string rest = path.substr(at + before.size());
-	const auto dot = rest.find('.');
-	return dot == std::string::npos ? rest : rest.substr(dot + 1);
-}
 
 const char *label_of(const sockaddr *address)
 {
@@ -64,7 +53,7 @@ stock_library find_stock()
 	if (!path.substr(path.rfind('/') + 1).starts_with(library))
 		throw cannot_run("stock's " + std::string{function} + " is bound to " + path +
 				 ": run it without LD_AUDIT");
-	return {path, version_in(path)};
+	return {path, qpattr::stock_version_in(path)};
 }
 
 void look_for_device_node()

@@ -48,20 +48,8 @@ holds() {
     if "$@" > "$work/held" 2>&1; then held "$name"; else failed "$name" "$*" "$work/held" "$work/err"; fi
 }
 
-# listening PID: all its threads sleep, one of them waiting for the connection manager.
-listening() {
-    local thread where waits=''
-    for thread in /proc/"$1"/task/*/wchan; do
-        where=
-        read -r where 2> /dev/null < "$thread"
-        case ${where-} in
-        ucma_get_event) waits=1 ;;
-        futex_*) ;;
-        *) return 1 ;;
-        esac
-    done
-    [[ -n $waits ]]
-}
+# shellcheck source=test/support/listening.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../../support/listening.sh"
 
 # wait_until COMMAND...: polls, a minute at most.
 wait_until() {

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/layout.hpp"
 
 namespace qpattr::tool {
@@ -192,8 +193,7 @@ void print(const page &what, bool as_json)
 					     nlohmann::json::error_handler_t::replace) +
 				  "\n"
 			: text_of(what, terminal{STDOUT_FILENO});
-	if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-	    std::fflush(stdout) != 0)
+	if (!put_out(text))
 		throw failure{
 			fmt::format("cannot write to standard output: {}", std::strerror(errno))};
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tools/qpattr/common/program.hpp"
 
-#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -198,14 +198,6 @@ void insist_on_reach(const std::string &path, const char *command)
 					  "preloaded into it: link it dynamically; or, if it only "
 					  "starts the program that is meant, start it by sh -c",
 					  path)};
-}
-
-std::string own_dir()
-{
-	std::array<char, 4096> path;
-	const ssize_t len = ::readlink("/proc/self/exe", path.data(), path.size());
-	const std::string self{path.data(), len > 0 ? static_cast<std::size_t>(len) : 0};
-	return self.substr(0, self.rfind('/'));
 }
 
 std::string resolved(const std::string &path)

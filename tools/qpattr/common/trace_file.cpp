@@ -3,10 +3,8 @@
 
 #include <arpa/inet.h>
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <limits>
-#include <memory>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -14,6 +12,7 @@
 #include "lib/attr/fields.hpp"
 #include "lib/attr/parse.hpp"
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -211,26 +210,6 @@ struct later_version : bad_record {
 	using bad_record::bad_record;
 };
 
-std::string all_of(const std::string &path)
-{
-	const bool standard = path == "-";
-	const std::unique_ptr<std::FILE, int (*)(std::FILE *)> opened{
-		standard ? nullptr : std::fopen(path.c_str(), "re"), std::fclose};
-	std::FILE *const file = standard ? stdin : opened.get();
-	if (!file)
-		throw failure{fmt::format("cannot read the trace {}: {}", path,
-					  std::strerror(errno)),
-			      errno == ENOENT ? usage_status : failed_status};
-	std::string out;
-	char piece[65536];
-	while (const std::size_t got = std::fread(piece, 1, sizeof piece, file))
-		out.append(piece, got);
-	if (std::ferror(file))
-		throw failure{
-			fmt::format("cannot read the trace {}: {}", path, std::strerror(errno))};
-	return out;
-}
-
 } // namespace
 
 const attribute_value *call_record::find(std::string_view name) const
@@ -321,7 +300,7 @@ trace parse_trace(std::string_view text, const std::string &path)
 
 trace read_trace(const std::string &path)
 {
-	return parse_trace(all_of(path), path == "-" ? "(standard input)" : path);
+	return parse_trace(read_whole(path, "the trace " + path, usage_status), path == "-" ? "(standard input)" : path);
 }
 
 std::string cut_notice(const trace &from, const std::string &path)

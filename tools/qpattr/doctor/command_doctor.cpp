@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 // qpattr doctor: whether this machine is in order, check by check, and what to do.
-#include <cstdio>
 #include <memory>
 #include <unistd.h>
 
@@ -8,6 +7,7 @@
 
 #include "tools/qpattr/commands.hpp"
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/terminal.hpp"
 #include "tools/qpattr/doctor/checks.hpp"
 
@@ -21,14 +21,6 @@ constexpr const char *footer =
 	"\n"
 	"Nothing is changed, and no root is needed; what needs it says so. Status: 0 no\n"
 	"problem (warnings there may be), 1 a problem, 2 wrong usage.\n";
-
-void print(const std::string &text)
-{
-	if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-	    std::fflush(stdout) != 0)
-		throw failure{"cannot write to the standard output: is the disk full, or the reader "
-			      "gone?"};
-}
 
 } // namespace
 

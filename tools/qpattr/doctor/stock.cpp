@@ -17,7 +17,9 @@
 #include <unistd.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/program.hpp"
+#include "tools/stock_version.hpp"
 
 extern char **environ;
 
@@ -26,18 +28,6 @@ namespace {
 
 constexpr const char *library = "librdmacm.so.1";
 constexpr std::chrono::seconds limit{20};
-
-// librdmacm.so.1.3.44.0 is 44.0.
-std::string version_in(const std::string &path)
-{
-	const std::string before = "librdmacm.so.1.";
-	const auto at = path.rfind(before);
-	if (at == std::string::npos)
-		return {};
-	const std::string rest = path.substr(at + before.size());
-	const auto dot = rest.find('.');
-	return dot == std::string::npos ? rest : rest.substr(dot + 1);
-}
 
 // The version nodes that a loaded object defines. glibc relocates some addresses of the
 // dynamic section and not others.
@@ -71,14 +61,6 @@ std::vector<std::string> nodes_of(const link_map &of)
 		defined += is->vd_next;
 	}
 	return out;
-}
-
-std::string own_dir()
-{
-	std::array<char, PATH_MAX> path;
-	const ssize_t len = ::readlink("/proc/self/exe", path.data(), path.size());
-	const std::string self{path.data(), len > 0 ? static_cast<std::size_t>(len) : 0};
-	return self.substr(0, self.rfind('/'));
 }
 
 // Beside this program, as it was built or installed; empty where it is in neither.
@@ -206,7 +188,7 @@ stock_library look_at_stock()
 	if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map) {
 		std::array<char, PATH_MAX> real;
 		out.path = ::realpath(map->l_name, real.data()) ? real.data() : map->l_name;
-		out.version = version_in(out.path);
+		out.version = stock_version_in(out.path);
 		out.nodes = nodes_of(*map);
 	}
 	out.has_function = ::dlvsym(handle, "rdma_init_qp_attr", "RDMACM_1.2") != nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // qpattr explain: what a person has in hand.
 #include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <sys/stat.h>
@@ -12,6 +11,7 @@
 
 #include "tools/qpattr/commands.hpp"
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/layout.hpp"
 #include "tools/qpattr/explain/explain.hpp"
 #include "tools/qpattr/explain/reply_dump.hpp"
@@ -37,25 +37,6 @@ struct wanted {
 	bool json = false;
 };
 
-std::string all_of(const std::string &path)
-{
-	const bool standard = path == "-";
-	const std::unique_ptr<std::FILE, int (*)(std::FILE *)> opened{
-		standard ? nullptr : std::fopen(path.c_str(), "re"), std::fclose};
-	std::FILE *const file = standard ? stdin : opened.get();
-	if (!file)
-		throw failure{
-			fmt::format("cannot read {}: {}", harmless(path), std::strerror(errno))};
-	std::string out;
-	char piece[65536];
-	while (const std::size_t got = std::fread(piece, 1, sizeof piece, file))
-		out.append(piece, got);
-	if (std::ferror(file))
-		throw failure{
-			fmt::format("cannot read {}: {}", harmless(path), std::strerror(errno))};
-	return out;
-}
-
 bool is_file(const std::string &path)
 {
 	struct stat found;
@@ -70,7 +51,7 @@ bool is_directory(const std::string &path)
 
 page explain_file(const std::string &path)
 {
-	std::string text = all_of(path);
+	std::string text = read_whole(path, harmless(path), failed_status);
 	if (constexpr const char *mark = "\xef\xbb\xbf"; text.starts_with(mark)) // of an editor
 		text.erase(0, std::strlen(mark));
 	const std::string shown = path == "-" ? "standard input" : path;

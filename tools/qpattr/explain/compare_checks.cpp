@@ -9,6 +9,7 @@
 
 #include "lib/attr/units.hpp"
 #include "lib/attr/waits.hpp"
+#include "tools/qpattr/explain/follows.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -30,11 +31,6 @@ struct check {
 		to.differs.push_back({how, id, about, std::move(reason), std::move(advice), false});
 	}
 };
-
-std::string span(const attr::time_span &of)
-{
-	return spelled([&](attr::text &to) { attr::add_span(to, of); });
-}
 
 std::string meaning(const connection_end &of, const char *attribute)
 {

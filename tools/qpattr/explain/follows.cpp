@@ -11,11 +11,6 @@
 namespace qpattr::tool {
 namespace {
 
-std::string span(const attr::time_span &of)
-{
-	return spelled([&](attr::text &to) { attr::add_span(to, of); });
-}
-
 std::string rnr_time(unsigned code)
 {
 	return spelled([&](attr::text &to) { attr::add_rnr_timer(to, code); });
@@ -98,6 +93,11 @@ bool ends_with(const char *name, const char *tail)
 }
 
 } // namespace
+
+std::string span(const attr::time_span &of)
+{
+	return spelled([&](attr::text &to) { attr::add_span(to, of); });
+}
 
 std::vector<fact> what_follows(const attr::attribute &what, std::uint32_t value)
 {

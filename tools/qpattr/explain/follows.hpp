@@ -8,9 +8,13 @@
 
 #include "lib/attr/fields.hpp"
 #include "lib/attr/lint.hpp"
+#include "lib/attr/waits.hpp"
 #include "tools/qpattr/common/page.hpp"
 
 namespace qpattr::tool {
+
+// "17.2 s to 68.7 s"
+[[nodiscard]] std::string span(const attr::time_span &of);
 
 [[nodiscard]] std::vector<fact> what_follows(const attr::attribute &what, std::uint32_t value);
 

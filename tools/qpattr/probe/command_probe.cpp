@@ -18,6 +18,7 @@
 
 #include "tools/qpattr/commands.hpp"
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/layout.hpp"
 #include "tools/qpattr/common/terminal.hpp"
 #include "tools/qpattr/probe/client.hpp"
@@ -47,14 +48,6 @@ struct options {
 	double seconds = 10;
 	plan how;
 };
-
-void print(const std::string &text)
-{
-	if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-	    std::fflush(stdout) != 0)
-		throw failure{"cannot write to the standard output: is the disk full, or the reader "
-			      "gone?"};
-}
 
 // What is told as the probes go on.
 class teller {

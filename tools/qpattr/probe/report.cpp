@@ -14,6 +14,7 @@
 #include "tools/qpattr/common/layout.hpp"
 #include "tools/qpattr/common/page.hpp"
 #include "tools/qpattr/common/trace_file.hpp"
+#include "tools/qpattr/common/trace_text.hpp"
 #include "tools/qpattr/explain/compare_checks.hpp"
 #include "tools/qpattr/explain/connection_end.hpp"
 #include "tools/qpattr/probe/record.hpp"
@@ -190,11 +191,6 @@ std::string table(const char *state, const char *before, const trace &client, co
 	return out;
 }
 
-std::string time_text(std::uint64_t ns)
-{
-	return spelled([&](attr::text &to) { attr::add_time(to, ns); });
-}
-
 std::uint64_t median(std::vector<std::uint64_t> of)
 {
 	if (of.empty())
@@ -207,8 +203,8 @@ std::string round_trip_text(const report &of)
 {
 	const auto [least, most] =
 		std::minmax_element(of.round_trips_ns.begin(), of.round_trips_ns.end());
-	return fmt::format("{}, the median of {} ({} to {})", time_text(median(of.round_trips_ns)),
-			   of.round_trips_ns.size(), time_text(*least), time_text(*most));
+	return fmt::format("{}, the median of {} ({} to {})", duration_text(median(of.round_trips_ns)),
+			   of.round_trips_ns.size(), duration_text(*least), duration_text(*most));
 }
 
 std::string qp_text(const trace &of)
@@ -289,8 +285,8 @@ std::string whole_text(const report &of, const terminal &on)
 						   of.client_bytes, of.server_bytes));
 	if (!of.round_trips_ns.empty()) {
 		out += line("times", fmt::format("address {}, route {}, connection {}",
-						 time_text(of.address_ns), time_text(of.route_ns),
-						 time_text(of.connect_ns)));
+						 duration_text(of.address_ns), duration_text(of.route_ns),
+						 duration_text(of.connect_ns)));
 		out += line("round trip", round_trip_text(of));
 	}
 	return out;
@@ -301,8 +297,8 @@ std::string short_text(const report &of)
 	const std::string out = fmt::format("{} {} {}", of.from, arrow(), of.to);
 	if (of.round_trips_ns.empty())
 		return out + fmt::format("  {} bytes, {} back\n", of.client_bytes, of.server_bytes);
-	return out + fmt::format("  connection {}, round trip {}\n", time_text(of.connect_ns),
-				 time_text(median(of.round_trips_ns)));
+	return out + fmt::format("  connection {}, round trip {}\n", duration_text(of.connect_ns),
+				 duration_text(median(of.round_trips_ns)));
 }
 
 std::string as_json_lines(const report &of)

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT
+#include "tools/qpattr/common/files.hpp"
+
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include "tools/qpattr/common/failure.hpp"
+
+namespace qpattr::tool {
+
+std::string read_whole(const std::string &path, std::string_view called, int missing_status)
+{
+	const bool standard = path == "-";
+	const std::unique_ptr<std::FILE, int (*)(std::FILE *)> opened{
+		standard ? nullptr : std::fopen(path.c_str(), "re"), std::fclose};
+	std::FILE *const file = standard ? stdin : opened.get();
+	if (!file)
+		throw failure{fmt::format("cannot read {}: {}", called, std::strerror(errno)),
+			      errno == ENOENT ? missing_status : failed_status};
+	std::string out;
+	char piece[65536];
+	while (const std::size_t got = std::fread(piece, 1, sizeof piece, file))
+		out.append(piece, got);
+	if (std::ferror(file))
+		throw failure{fmt::format("cannot read {}: {}", called, std::strerror(errno))};
+	return out;
+}
+
+bool put_out(std::string_view text)
+{
+	return std::fwrite(text.data(), 1, text.size(), stdout) == text.size() &&
+	       std::fflush(stdout) == 0;
+}
+
+void print(std::string_view text)
+{
+	if (!put_out(text))
+		throw failure{"cannot write to the standard output: is the disk full, or the reader "
+			      "gone?"};
+}
+
+std::string own_dir()
+{
+	std::array<char, PATH_MAX> path;
+	const ssize_t len = ::readlink("/proc/self/exe", path.data(), path.size());
+	const std::string self{path.data(), len > 0 ? static_cast<std::size_t>(len) : 0};
+	return self.substr(0, self.rfind('/'));
+}
+
+} // namespace qpattr::tool

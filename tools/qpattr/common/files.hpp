@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+// What a command reads whole, what it prints, and where it is itself.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace qpattr::tool {
+
+// A file, or standard input where the path is "-". Throws `failure`, which says "cannot
+// read CALLED: ..."; with `missing_status` where there is no such file.
+[[nodiscard]] std::string read_whole(const std::string &path, std::string_view called,
+				     int missing_status);
+
+// Whether standard output took all of it; if not, errno says why.
+[[nodiscard]] bool put_out(std::string_view text);
+
+// The same for a command that ends where it is not so. Throws `failure`.
+void print(std::string_view text);
+
+// The directory of this program, without a slash at the end.
+[[nodiscard]] std::string own_dir();
+
+} // namespace qpattr::tool
