@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: MIT
 #include "tools/qpattr/trace/child.hpp"
 
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
-#include <poll.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,11 +21,9 @@ extern char **environ;
 namespace qpattr::tool {
 namespace {
 
-constexpr int tick_ms = 50;
+constexpr timespec tick{0, 50'000'000};
 // Most of what a program leaves behind ends at once.
 constexpr auto grace = std::chrono::milliseconds{500};
-constexpr std::array handed_on{SIGINT,	SIGQUIT, SIGTERM, SIGHUP,
-			       SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
 
 std::vector<std::string> environment_of(const start_plan &plan)
 {
@@ -77,16 +73,16 @@ std::vector<char *> pointers(const std::vector<std::string> &texts)
 
 // Between fork and exec: only what is safe there.
 [[noreturn]] void become(const start_plan &plan, char **arguments, char **environment,
-			 const sigset_t &mask, int tell)
+			 const signals &arriving, int tell)
 {
-	::pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+	arriving.restore();
 	::execve(plan.path.c_str(), arguments, environment);
 	const int code = errno;
 	[[maybe_unused]] const auto told = ::write(tell, &code, sizeof code);
 	::_exit(127);
 }
 
-pid_t start(const start_plan &plan, const sigset_t &mask)
+pid_t start(const start_plan &plan, const signals &arriving)
 {
 	const std::vector<std::string> variables = environment_of(plan);
 	const std::vector<char *> arguments = pointers(plan.arguments);
@@ -97,7 +93,7 @@ pid_t start(const start_plan &plan, const sigset_t &mask)
 	const pid_t child = ::fork();
 	if (child == 0)
 		become(plan, const_cast<char **>(arguments.data()),
-		       const_cast<char **>(environment.data()), mask, ends[1]);
+		       const_cast<char **>(environment.data()), arriving, ends[1]);
 	const int fork_error = errno;
 	::close(ends[1]);
 	int code = 0;
@@ -114,59 +110,6 @@ pid_t start(const start_plan &plan, const sigset_t &mask)
 	return child;
 }
 
-// Which signals come as something to read, while this lives.
-class signals {
-public:
-	signals()
-	{
-		sigset_t watched;
-		::sigemptyset(&watched);
-		for (const int each : handed_on)
-			if (!ignored(each))
-				::sigaddset(&watched, each);
-		::sigaddset(&watched, SIGCHLD);
-		::pthread_sigmask(SIG_BLOCK, &watched, &before_);
-		fd_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-	}
-	~signals()
-	{
-		::close(fd_);
-		::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-	}
-	signals(const signals &) = delete;
-	signals &operator=(const signals &) = delete;
-
-	[[nodiscard]] const sigset_t &before() const { return before_; }
-	// Up to a tick.
-	void wait() const
-	{
-		pollfd readable{fd_, POLLIN, 0};
-		::poll(&readable, 1, tick_ms);
-	}
-	[[nodiscard]] bool next(signalfd_siginfo &to) const
-	{
-		return ::read(fd_, &to, sizeof to) == static_cast<ssize_t>(sizeof to);
-	}
-
-private:
-	// As nohup leaves SIGHUP: then it is ignored by the program too.
-	static bool ignored(int signal)
-	{
-		struct sigaction is;
-		return ::sigaction(signal, nullptr, &is) == 0 && !(is.sa_flags & SA_SIGINFO) &&
-		       is.sa_handler == SIG_IGN;
-	}
-
-	sigset_t before_;
-	int fd_ = -1;
-};
-
-// The terminal sends to all of its foreground, hence to the program too.
-bool of_terminal(const signalfd_siginfo &what)
-{
-	return what.ssi_code == SI_KERNEL;
-}
-
 int status_of(int waited)
 {
 	return WIFSIGNALED(waited) ? 128 + WTERMSIG(waited) : WEXITSTATUS(waited);
@@ -174,33 +117,23 @@ int status_of(int waited)
 
 } // namespace
 
-int run_program(const start_plan &plan, const child_watch &watch)
+int run_program(const start_plan &plan, signals &arriving, const child_watch &watch)
 {
 	// What outlives its parent becomes ours, so that its end can be waited for.
 	::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
-	const signals arriving;
-	const pid_t child = start(plan, arriving.before());
+	const pid_t child = start(plan, arriving);
+	arriving.hand_to(child, watch.on_give_up);
 	// Where nobody reads what is said here, the program goes on.
 	::signal(SIGPIPE, SIG_IGN);
 	using clock = std::chrono::steady_clock;
 	clock::time_point ended_at;
-	bool running = true, others = true, told = false, leave = false;
+	bool running = true, others = true, told = false;
 	int status = 0;
-	while ((running || others) && !leave) {
-		arriving.wait();
-		signalfd_siginfo what;
-		while (arriving.next(what)) {
-			const auto number = static_cast<int>(what.ssi_signo);
-			if (number == SIGCHLD)
-				continue;
-			if (running && !of_terminal(what))
-				::kill(child, number);
-			else if (!running && number != SIGWINCH)
-				leave = true;
-		}
+	while (running || (others && !arriving.leave())) {
+		signals::wait(tick);
 		int waited;
 		pid_t ended;
-		while ((ended = ::waitpid(-1, &waited, WNOHANG)) > 0)
+		while ((ended = arriving.reap(waited)) > 0)
 			if (ended == child) {
 				running = false;
 				status = status_of(waited);
@@ -208,7 +141,8 @@ int run_program(const start_plan &plan, const child_watch &watch)
 			}
 		others = ended == 0;
 		watch.on_tick();
-		if (!running && others && !leave && !told && clock::now() - ended_at > grace) {
+		if (!running && others && !arriving.leave() && !told &&
+		    clock::now() - ended_at > grace) {
 			told = true;
 			watch.on_left_behind(status);
 		}

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tools/qpattr/trace/session.hpp"
 
+#include <cstring>
 #include <memory>
+#include <poll.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -16,6 +18,16 @@ namespace qpattr::tool {
 namespace {
 
 char parting[] = "{program}";
+
+// Where nobody takes the trace, nobody may take this either.
+void say_given_up(int signal)
+{
+	pollfd writable{STDERR_FILENO, POLLOUT, 0};
+	if (::poll(&writable, 1, 0) == 1)
+		say_line(fmt::format("ended by signal {} ({}) before all of the trace was written: "
+				     "its reader takes nothing",
+				     signal, ::strsignal(signal)));
+}
 
 struct with_program : CLI::Formatter {
 	std::string make_usage(const CLI::App *, std::string name) const override
@@ -92,7 +104,8 @@ int session::run(const taker &take)
 				     "(Ctrl-C: no longer)",
 				     plan_.arguments.front(), status, command_));
 	};
-	const int status = run_program(plan_, watch);
+	watch.on_give_up = say_given_up;
+	const int status = run_program(plan_, arriving_.emplace(), watch);
 	records.close(on_line);
 	if (!records.rest().empty())
 		++unreadable_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -46,7 +47,8 @@ public:
 	// A variable of the program's environment.
 	void set(const std::string &name, const std::string &value);
 
-	// The program's status. Records are handed out as they come.
+	// The program's status. Records are handed out as they come. From then until this
+	// object ends, a signal does not end the process before what is to be said is said.
 	[[nodiscard]] int run(const taker &take);
 
 	// Lines that are no records, and a last one without its end.
@@ -59,6 +61,7 @@ private:
 
 	std::string command_;
 	start_plan plan_;
+	std::optional<signals> arriving_;
 	std::uint64_t unreadable_ = 0;
 };
 
