@@ -54,22 +54,25 @@ int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) noexc
 	int result = -1;
 	int code = ENOSYS;
 	const int before = errno;
-	const auto ask = [&](const stock &library, undisturbed &guard) noexcept {
+	const auto ask = [&](const stock &library, undisturbed &guard, looker &me) noexcept {
 		if (!library.init_qp_attr)
 			return false;
+		me.leave();
 		guard.pause();
 		errno = before;
 		result = library.init_qp_attr(id, attr, mask);
 		code = errno;
 		guard.resume();
+		me.join();
 		return true;
 	};
 	{
 		undisturbed guard;
-		if (!ask(stock{librdmacm_of(caller)}, guard)) {
+		looker me;
+		if (!ask(stock{librdmacm_of(caller)}, guard, me)) {
 			const copies all;
 			if (all.count())
-				ask(stock{all[0]}, guard);
+				ask(stock{all[0]}, guard, me);
 		}
 	}
 	// The dynamic linker may have left another.

@@ -7,11 +7,33 @@
 #include <sys/mman.h>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include "test/preload/subject.hpp"
 
 using namespace subject;
+
+namespace {
+
+// Of a look that is made slow: how long, and whether it is under way.
+thread_local unsigned look_us = 0;
+std::atomic<bool> looking{false}, looked{false};
+
+} // namespace
+
+// Stock's rdma_create_id asks calloc for the id, of which 416 bytes are public; in a look
+// it is the preload object that calls it.
+extern "C" void *__libc_calloc(std::size_t, std::size_t);
+extern "C" void *calloc(std::size_t count, std::size_t size)
+{
+	if (look_us && count * size >= sizeof(rdma_cm_id)) {
+		looking = true;
+		::usleep(std::exchange(look_us, 0));
+		looked = true;
+	}
+	return __libc_calloc(count, size);
+}
 
 namespace {
 
@@ -119,7 +141,49 @@ void during(unsigned tries)
 	});
 }
 
+// A fork while another thread looks, for so long. `waits`: until it has looked.
+void fork_while_looking(check::test &t, unsigned us, bool waits)
+{
+	const bound one, other;
+	std::thread looker{[&] {
+		look_us = us;
+		agree(t, one.id.get());
+	}};
+	while (!looking)
+		::usleep(100);
+	const auto start = steady_clock::now();
+	in_child(t, [&](check::test &inner) {
+		const bool was_looked = looked;
+		inner.equal("the look is over", was_looked, waits);
+		const bound own;
+		const question what = about(own.id.get());
+		answered(inner, ask(what), what);
+		if (!waits)
+			count_stock(1);
+	});
+	const auto took = steady_clock::now() - start;
+	t.expect(waits || took < std::chrono::microseconds{us}, "the fork did not wait for it");
+	looker.join();
+	agree(t, other.id.get());
+}
+
+void during_look()
+{
+	check::run("a fork waits for a look that is under way", [](check::test &t) {
+		fork_while_looking(t, 300'000, true);
+	});
+}
+
+void during_hung_look()
+{
+	check::run("a fork does not wait for a look that does not end", [](check::test &t) {
+		fork_while_looking(t, 5'000'000, false);
+	});
+}
+
 constexpr mode modes[] = {
+	{"during-look", during_look},
+	{"during-hung-look", during_hung_look},
 	{"known-before", known_before},
 	{"known-in-child", known_in_child},
 	{"during", [] { during(100); }},
