@@ -268,6 +268,23 @@ TEST_CASE("probe: the tables have each attribute once, with both values")
 	CHECK(text.find("  min_rnr_timer ") != std::string::npos);
 }
 
+TEST_CASE("probe: what is unwise at an end is not said again between the ends")
+{
+	const auto said = [](const connection &of) {
+		const std::string text = whole_text(of.made(), terminal{-1});
+		std::size_t count = 0;
+		for (std::size_t at = 0; (at = text.find("[rnr-timer-655ms]", at)) != std::string::npos; ++at)
+			++count;
+		return count;
+	};
+	connection of;
+	of.client[2].got.attr.rnr_retry = of.server[2].got.attr.rnr_retry = 7;
+	of.client[1].got.attr.min_rnr_timer = of.server[1].got.attr.min_rnr_timer = 12;
+	CHECK(said(of) == 0);
+	of.client[1].got.attr.min_rnr_timer = of.server[1].got.attr.min_rnr_timer = 0;
+	CHECK(said(of) == 1);
+}
+
 TEST_CASE("probe: a failed answer is a record too")
 {
 	end_facts facts{"client", "0x1", "", 0, true, 0, "", ""};

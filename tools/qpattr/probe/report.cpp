@@ -229,8 +229,13 @@ bool same(const remark &a, const remark &b)
 	return a.id == b.id && a.about == b.about && a.reason == b.reason;
 }
 
+bool has(const std::vector<remark> &all, const std::string &id)
+{
+	return std::any_of(all.begin(), all.end(), [&](const remark &each) { return each.id == id; });
+}
+
 // What does not fit, and what is unwise at an end by itself. Both ends most often have
-// the same of it: said once.
+// the same of it, and what follows for the other end is in its reason: said once.
 std::string remarks(const trace &client, const trace &server, const terminal &on)
 {
 	const std::vector<connection_end> clients = ends_of(client, "client");
@@ -242,10 +247,12 @@ std::string remarks(const trace &client, const trace &server, const terminal &on
 		what.reason = fmt::format("{}: {}", whose, what.reason);
 		out.remarks.push_back(std::move(what));
 	};
-	for (const remark &each : compare({&clients.front(), &servers.front()}).differs)
-		add("between the ends", each);
+	const std::vector<remark> of_client = lints(clients.front());
 	std::vector<remark> of_server = lints(servers.front());
-	for (const remark &each : lints(clients.front())) {
+	for (const remark &each : compare({&clients.front(), &servers.front()}).differs)
+		if (!has(of_client, each.id) && !has(of_server, each.id))
+			add("between the ends", each);
+	for (const remark &each : of_client) {
 		const auto twin = std::find_if(of_server.begin(), of_server.end(), [&](const remark &b) {
 			return same(each, b);
 		});
