@@ -22,7 +22,7 @@ struct both {
 	both(const std::vector<fake::end> &a, const std::vector<fake::end> &b)
 		: first{parse_trace(fake::trace_of(a), "a")}, second{parse_trace(fake::trace_of(b),
 										 "b")},
-		  firsts{ends_of(first, "a")}, seconds{ends_of(second, "b")}
+		  firsts{ends_of(first)}, seconds{ends_of(second)}
 	{
 	}
 };
@@ -217,7 +217,7 @@ TEST_CASE("compare: a call that fails after the end is of the same connection", 
 	std::string text = fake::trace_of({client});
 	text += fake::call_of(late, "INIT", 0x39, IBV_QPS_INIT, 9).dump() + "\n";
 	const trace from = parse_trace(text, "t");
-	const std::vector<connection_end> ends = ends_of(from, "t");
+	const std::vector<connection_end> ends = ends_of(from);
 	REQUIRE(ends.size() == 1);
 	CHECK(ends[0].calls.size() == 5);
 }
@@ -228,7 +228,7 @@ TEST_CASE("compare: an id that is used again is another connection", "[compare]"
 	client.src = client.dst = std::nullopt;
 	client.qp_num = std::nullopt;
 	const trace from = parse_trace(fake::trace_of({client, client}), "t");
-	CHECK(ends_of(from, "t").size() == 2);
+	CHECK(ends_of(from).size() == 2);
 }
 
 TEST_CASE("compare: nobody is his own peer", "[compare]")

@@ -361,8 +361,11 @@ TEST_CASE("explain: traces that are broken", "[explain]")
 	std::string large = whole;
 	const std::string small = "\"number\":16,\"meaning\":\"268 ms\"";
 	REQUIRE(large.find(small) != std::string::npos);
+	std::string none = large;
+	none.replace(none.find(small), small.size(), "\"meaning\":\"268 ms\"");
+	refused([&] { (void)explain_trace(none, "t"); }, "t:4: timeout has no number", failed_status);
 	large.replace(large.find(small), small.size(), "\"number\":300");
-	refused([&] { (void)explain_trace(large, "t"); }, "does not fit into its 1 bytes",
+	refused([&] { (void)explain_trace(large, "t"); }, "t:4: timeout: the number 300 does not fit into 8 bits",
 		failed_status);
 }
 

@@ -90,7 +90,7 @@ TEST_CASE("trace_file: a call with all that it has")
 TEST_CASE("trace_file: attributes as verbs have them, GIDs too")
 {
 	const trace read = parse_trace(example(), "t.json");
-	const ibv_qp_attr rtr = attributes_of(*read.calls()[2]);
+	const ibv_qp_attr rtr = read.calls()[2]->received.attr;
 	CHECK(rtr.path_mtu == IBV_MTU_1024);
 	CHECK(rtr.dest_qp_num == 17);
 	CHECK(rtr.ah_attr.grh.hop_limit == 64);

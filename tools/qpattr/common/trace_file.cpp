@@ -4,7 +4,6 @@
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
-#include <limits>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -102,15 +101,37 @@ const json &object(const json &value, const char *key)
 	return value;
 }
 
+// Nothing where it is an attribute of a later minor change.
+void take_known(attributes &to, const attribute_value &from)
+{
+	const attr::attribute *const what = attr::find_attribute(from.name.c_str());
+	if (!what)
+		return;
+	if (what->kind == attr::unit::gid) {
+		ibv_gid gid;
+		if (::inet_pton(AF_INET6, from.value.c_str(), gid.raw) != 1)
+			throw bad_record{fmt::format("{} is no GID: {}", from.name, from.value)};
+		std::memcpy(reinterpret_cast<unsigned char *>(&to.attr) + what->offset, gid.raw,
+			    sizeof gid.raw);
+	} else {
+		if (!from.number)
+			throw bad_record{fmt::format("{} has no number", from.name)};
+		if (*from.number >> (8 * what->len))
+			throw bad_record{fmt::format("{}: the number {} does not fit into {} bits",
+						     from.name, *from.number, 8 * what->len)};
+		attr::store_number(to.attr, *what, static_cast<std::uint32_t>(*from.number));
+	}
+	to.mask |= static_cast<int>(what->mask_bit);
+}
+
 void read_attributes(const json &in, call_record &out)
 {
 	for (const auto &[name, each] : object(needed(in, "attributes"), "attributes").items()) {
 		const json &fields = object(each, name.c_str());
 		const std::optional<std::uint64_t> number = maybe_number(fields, "number");
-		if (number > std::numeric_limits<std::uint32_t>::max())
-			wrong("number", "a number of 32 bits");
 		out.attributes.push_back({name, text_of(fields, "value"), number,
 					  maybe_text(fields, "meaning").value_or("")});
+		take_known(out.received, out.attributes.back());
 	}
 }
 
@@ -218,23 +239,6 @@ const attribute_value *call_record::find(std::string_view name) const
 		if (each.name == name)
 			return &each;
 	return nullptr;
-}
-
-ibv_qp_attr attributes_of(const call_record &call)
-{
-	ibv_qp_attr out{};
-	for (const attribute_value &each : call.attributes) {
-		const attr::attribute *const what = attr::find_attribute(each.name.c_str());
-		if (!what)
-			continue;
-		if (what->kind == attr::unit::gid)
-			::inet_pton(AF_INET6, each.value.c_str(),
-				    reinterpret_cast<char *>(&out) + what->offset);
-		else
-			attr::store_number(out, *what,
-					   static_cast<std::uint32_t>(each.number.value_or(0)));
-	}
-	return out;
 }
 
 std::vector<const call_record *> trace::calls() const

@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include <infiniband/verbs.h>
+#include <qpattr/qpattr.hpp>
 
 namespace qpattr::tool {
 
@@ -75,6 +75,8 @@ struct call_record : record_head {
 	std::uint64_t mask = 0;
 	std::vector<std::string> mask_names;
 	std::vector<attribute_value> attributes; // in the order of lib/attr
+	// Those of them that this qpattr knows, as the program got them, and their bits.
+	qpattr::attributes received{};
 	std::vector<unsigned> matched;
 	std::vector<override_made> overrides;
 	std::vector<override_refused> refused;
@@ -106,9 +108,6 @@ using record =
 struct bad_record : std::runtime_error {
 	using runtime_error::runtime_error;
 };
-
-// Its attributes as the program got them; what is not in the mask is 0.
-[[nodiscard]] ibv_qp_attr attributes_of(const call_record &call);
 
 // Without the end of the line.
 [[nodiscard]] record parse_record(std::string_view line);

@@ -44,8 +44,8 @@ int run(const wanted &in)
 	const trace first = read_trace(in.client);
 	const bool one = in.server.empty() || same_file(in.client, in.server);
 	const trace second = one ? trace{} : read_trace(in.server);
-	const std::vector<connection_end> firsts = ends_of(first, in.client);
-	const std::vector<connection_end> seconds = ends_of(second, in.server);
+	const std::vector<connection_end> firsts = ends_of(first);
+	const std::vector<connection_end> seconds = ends_of(second);
 	for (const auto &[which, path] :
 	     {std::pair{&first, &in.client}, std::pair{&second, &in.server}})
 		if (which->cut)

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "tools/qpattr/explain/connection_end.hpp"
 
-#include <arpa/inet.h>
-#include <cstring>
 #include <map>
 #include <utility>
 
@@ -11,29 +9,10 @@
 #include "lib/attr/names.hpp"
 #include "lib/attr/parse.hpp"
 #include "tools/qpattr/common/connections.hpp"
-#include "tools/qpattr/common/failure.hpp"
 #include "tools/qpattr/common/layout.hpp"
 
 namespace qpattr::tool {
 namespace {
-
-void store(ibv_qp_attr &to, const attr::attribute &what, const attribute_value &from)
-{
-	if (what.kind == attr::unit::gid) {
-		ibv_gid gid;
-		if (::inet_pton(AF_INET6, from.value.c_str(), gid.raw) != 1)
-			throw failure{
-				fmt::format("{} is no GID: {}", from.name, harmless(from.value))};
-		std::memcpy(reinterpret_cast<unsigned char *>(&to) + what.offset, gid.raw,
-			    sizeof gid.raw);
-		return;
-	}
-	const std::uint64_t number = from.number.value_or(0);
-	if (!from.number || (what.len < 8 && number >> (8 * what.len)))
-		throw failure{fmt::format("{} {} does not fit into its {} bytes", from.name,
-					  harmless(from.value), what.len)};
-	attr::store_number(to, what, static_cast<std::uint32_t>(number));
-}
 
 void take(connection_end &end, const call_record &call)
 {
@@ -54,16 +33,8 @@ void take(connection_end &end, const call_record &call)
 	if (call.failed())
 		return;
 
-	ibv_qp_attr attr{};
-	std::uint32_t mask = 0;
-	for (const attribute_value &each : call.attributes) {
-		// A name of a later minor change says nothing to this qpattr.
-		const attr::attribute *const what = attr::find_attribute(each.name.c_str());
-		if (!what)
-			continue;
-		store(attr, *what, each);
-		mask |= what->mask_bit;
-	}
+	const ibv_qp_attr &attr = call.received.attr;
+	const auto mask = static_cast<std::uint32_t>(call.received.mask);
 	// Before rdma_connect() the access flags are 0, and a passive id is never before
 	// it. So the first answer tells the side.
 	if (end.who == connection_end::side::unknown && end.got.mask == 0 &&
@@ -103,7 +74,7 @@ std::uint32_t connection_end::number_of(const char *attribute) const
 	return has(attribute) ? attr::value_number(*attr::find_attribute(attribute), got.attr) : 0;
 }
 
-std::vector<connection_end> ends_of(const trace &from, const std::string &path)
+std::vector<connection_end> ends_of(const trace &from)
 {
 	std::vector<connection_end> out;
 	std::vector<std::size_t> places; // in `out`, by the number of the connection
@@ -123,12 +94,7 @@ std::vector<connection_end> ends_of(const trace &from, const std::string &path)
 			}
 			places.push_back(before->second);
 		}
-		try {
-			take(out.at(places.at(at.number)), *call);
-		} catch (const failure &why) {
-			throw failure{fmt::format("{}: call {} of process {}: {}", path, call->seq,
-						  call->pid, why.what())};
-		}
+		take(out.at(places.at(at.number)), *call);
 	}
 	return out;
 }

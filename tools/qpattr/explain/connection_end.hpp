@@ -33,9 +33,8 @@ struct connection_end {
 	[[nodiscard]] bool datagram() const { return qp_type == "UD"; }
 };
 
-// Throws `failure` where a value does not fit its attribute. The ends point into the
-// trace.
-[[nodiscard]] std::vector<connection_end> ends_of(const trace &from, const std::string &path);
+// They point into the trace.
+[[nodiscard]] std::vector<connection_end> ends_of(const trace &from);
 
 // "rping 186, active side".
 [[nodiscard]] std::string name_of(const connection_end &end);

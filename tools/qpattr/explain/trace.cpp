@@ -133,7 +133,7 @@ std::string likeness(const section &of)
 page explain_trace(std::string_view text, const std::string &path)
 {
 	const trace from = parse_trace(text, path);
-	const std::vector<connection_end> ends = ends_of(from, path);
+	const std::vector<connection_end> ends = ends_of(from);
 	page out;
 	out.data["kind"] = "trace";
 	out.data["cut"] = from.cut;

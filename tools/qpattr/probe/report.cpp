@@ -238,8 +238,8 @@ bool has(const std::vector<remark> &all, const std::string &id)
 // the same of it, and what follows for the other end is in its reason: said once.
 std::string remarks(const trace &client, const trace &server, const terminal &on)
 {
-	const std::vector<connection_end> clients = ends_of(client, "client");
-	const std::vector<connection_end> servers = ends_of(server, "server");
+	const std::vector<connection_end> clients = ends_of(client);
+	const std::vector<connection_end> servers = ends_of(server);
 	if (clients.empty() || servers.empty())
 		return "";
 	section out;

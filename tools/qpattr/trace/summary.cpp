@@ -85,7 +85,7 @@ void trace_summary::take_call(const call_record &call)
 		++failed_[{call.asked, call.error}];
 	} else {
 		on.states.push_back(call.asked);
-		on.attributes.add(attributes_of(call), static_cast<std::uint32_t>(call.mask));
+		on.attributes.add(call.received.attr, static_cast<std::uint32_t>(call.mask));
 	}
 	for (const override_made &each : call.overrides)
 		++rules_[{each.rule, each.attribute}].applied;
