@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What `qpattr explain` says of each kind of thing, and of what it does not know.
+#include "tools/qpattr/common/trace_file.hpp"
 #include "tools/qpattr/explain/explain.hpp"
 
 #include <array>
@@ -204,6 +205,75 @@ TEST_CASE("explain: an errno of another call is docs/errors.md's", "[explain]")
 	refused([] { (void)of("ENODEV rdma_ack_cm_event"); }, "not known to answer ENODEV",
 		failed_status);
 	refused([] { (void)of("EINVAL frobnicate"); }, "no QP state");
+}
+
+TEST_CASE("explain: a completion by its number and in words", "[explain]")
+{
+	for (const char *said : {"completion 12", "wc 12", "status 12", "wc status 12", "retry_exc_err",
+				 "transport retry counter exceeded"})
+		has(of(said), {"IBV_WC_RETRY_EXC_ERR, status 12", "retry_cnt + 1 times"});
+	has(of("status 2"), {"IBV_WC_LOC_QP_OP_ERR"});
+	has(of("12"), {"ENOMEM", "qpattr explain IBV_WC_RETRY_EXC_ERR"});
+	has_not(of("ENOMEM"), "IBV_WC");
+	refused([] { (void)of("completion 99"); }, "nothing that qpattr knows", usage_status);
+}
+
+TEST_CASE("explain: ibv_modify_qp() and events by their errno", "[explain]")
+{
+	has(of("EINVAL ibv_modify_qp"), {"of ibv_modify_qp", "sgid_index not in the table"});
+	has(of("EOPNOTSUPP ibv_modify_qp()"), {"a reserved bit"});
+	has(of("EIO ibv_modify_qp"), {"the device's driver"});
+	has(of("ADDR_ERROR -110"), {"ping it"});
+	has(of("ADDR_ERROR -19"), {"no RDMA device"});
+	has(of("ETIMEDOUT"), {"qpattr explain ADDR_ERROR -110"});
+}
+
+TEST_CASE("explain: a dump with every byte, whatever its column of letters shows", "[explain]")
+{
+	const auto letter = [](unsigned char byte) { return byte >= 0x20 && byte < 0x7f ? static_cast<char>(byte) : '.'; };
+	for (unsigned first = 0; first < 256; first += 16) {
+		// Each letter at each end of the column, too.
+		for (unsigned turned = 0; turned < 16; ++turned) {
+			std::vector<unsigned char> bytes;
+			std::string letters, pairs, fours;
+			for (unsigned i = 0; i < 16; ++i) {
+				bytes.push_back(static_cast<unsigned char>(first + (i + turned) % 16));
+				letters += letter(bytes.back());
+				pairs += fmt::format(" {:02x}", bytes.back());
+				fours += fmt::format("{}{:02x}", i % 2 ? "" : " ", bytes.back());
+			}
+			CAPTURE(letters);
+			CHECK(bytes_of_dump("00000000 " + pairs + "  |" + letters + "|\n00000010\n") == bytes);
+			CHECK(bytes_of_dump("00000000:" + fours + "  " + letters + "\n") == bytes);
+		}
+	}
+}
+
+TEST_CASE("explain: what a later call made good is told", "[explain]")
+{
+	fake::end early = fake::connection().first;
+	const std::string whole = fake::trace_of({early});
+	// RTR asked before the connection: INIT's answer, and the same connection went on.
+	const auto replaced = [](std::string in, const std::string &from, const std::string &to) {
+		REQUIRE(in.find(from) != std::string::npos);
+		return in.replace(in.find(from), from.size(), to);
+	};
+	std::string lines = replaced(whole, R"("asked":"INIT")", R"("asked":"RTR")");
+	lines = replaced(lines, R"("qp_state":{"value":"INIT","number":1)",
+			 R"("qp_state":{"value":"RTR","number":2)");
+	has(explain_trace(lines, "t"), {"asked-too-early"});
+	has_not(explain_trace(whole, "t"), "asked-too-early");
+	has_not(explain_trace(whole, "t"), "never-connected");
+	const std::size_t second = whole.find("\n", whole.find("\"asked\":\"INIT\""));
+	has(explain_trace(whole.substr(0, second + 1), "t"), {"never-connected", "qpattr probe"});
+}
+
+TEST_CASE("explain: a trace of another format is named", "[explain]")
+{
+	refused([] { (void)parse_trace("06:02:48.961968  rping 171  RTR\n", "t"); },
+		"t is a trace for people: trace again with --format json", failed_status);
+	refused([] { (void)parse_trace("{\"displayTimeUnit\":\"ns\"", "t"); },
+		"t is a trace for Perfetto", failed_status);
 }
 
 TEST_CASE("explain: events and completions", "[explain]")

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: MIT
 // qpattr: the attributes of queue pairs for a person at a terminal.
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tools/qpattr/commands.hpp"
 #include "tools/qpattr/common/failure.hpp"
 #include "tools/qpattr/common/layout.hpp"
+#include "tools/qpattr/common/nearest.hpp"
 #include "tools/qpattr/trace/session.hpp"
 
 using namespace qpattr::tool;
@@ -26,6 +32,26 @@ constexpr const char *footer =
 	"\n"
 	"Each command has a manual page: man qpattr-trace. Status: 0 well, 1 something is\n"
 	"wrong (one line says what), 2 wrong usage; trace and run end as their program does.\n";
+
+// Also of a command that lacks an argument, which CLI11 reports alike.
+std::string missing(const CLI::App &app, int argc, char **argv, const char *what)
+{
+	std::vector<std::string> names;
+	for (const CLI::App *each : app.get_subcommands([](const CLI::App *) { return true; }))
+		if (!each->get_group().empty()) // not hidden
+			names.push_back(each->get_name());
+	if (argc < 2 || *argv[1] == '-')
+		return "a command is wanted: " + fmt::format("{}", fmt::join(names, ", ")) +
+		       " (see --help)";
+	const std::string written = argv[1];
+	if (std::find(names.begin(), names.end(), written) != names.end())
+		return fmt::format("{}: {} (see qpattr {} --help)", written, what, written);
+	if (written == "help" || written == "version")
+		return fmt::format("'{}' is no command: qpattr --{}", written, written);
+	const std::string like = nearest(written, names);
+	return fmt::format("'{}' is no command: {}", written,
+			   like.empty() ? "qpattr --help lists them" : "did you mean " + like + "?");
+}
 
 } // namespace
 
@@ -49,6 +75,10 @@ int main(int argc, char **argv)
 		std::fprintf(stderr, "qpattr: cannot write to standard output: %s\n",
 			     std::strerror(errno));
 		return failed_status;
+	} catch (const CLI::RequiredError &wrong) {
+		const std::string why = missing(app, argc, argv, wrong.what());
+		std::fprintf(stderr, "qpattr: %s\n", harmless(why).c_str());
+		return usage_status;
 	} catch (const CLI::ParseError &wrong) {
 		std::fprintf(stderr, "qpattr: %s (see --help)\n", harmless(wrong.what()).c_str());
 		return usage_status;

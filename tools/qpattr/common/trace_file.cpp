@@ -276,8 +276,22 @@ record parse_record(std::string_view line)
 	return out;
 }
 
+const char *other_format(std::string_view text)
+{
+	// "06:02:48.961968  "
+	constexpr std::string_view time = "00:00:00.000000 ";
+	if (text.starts_with(R"({"displayTimeUnit")"))
+		return "a trace for Perfetto";
+	bool timed = text.size() > time.size();
+	for (std::size_t i = 0; timed && i < time.size(); ++i)
+		timed = time[i] == '0' ? text[i] >= '0' && text[i] <= '9' : text[i] == time[i];
+	return timed ? "a trace for people" : nullptr;
+}
+
 trace parse_trace(std::string_view text, const std::string &path)
 {
+	if (const char *const other = other_format(text))
+		throw failure{fmt::format("{} is {}: trace again with --format json", path, other)};
 	trace out;
 	std::size_t number = 0;
 	while (!text.empty()) {

@@ -122,6 +122,10 @@ struct trace {
 	[[nodiscard]] std::vector<const call_record *> calls() const;
 };
 
+// What it is, where it was written with another --format than json: "a trace for people".
+// Else nullptr.
+[[nodiscard]] const char *other_format(std::string_view text);
+
 // Of a file, "-" for standard input. Throws `failure` with one line, "FILE:3: ...".
 [[nodiscard]] trace read_trace(const std::string &path);
 [[nodiscard]] trace parse_trace(std::string_view text, const std::string &path);

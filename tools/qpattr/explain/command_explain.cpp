@@ -13,6 +13,7 @@
 #include "tools/qpattr/common/failure.hpp"
 #include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/layout.hpp"
+#include "tools/qpattr/common/trace_file.hpp"
 #include "tools/qpattr/explain/explain.hpp"
 #include "tools/qpattr/explain/reply_dump.hpp"
 
@@ -59,7 +60,7 @@ page explain_file(const std::string &path)
 	if (begin == std::string::npos)
 		throw failure{fmt::format("{} is empty: a trace or the bytes of a reply is wanted",
 					  harmless(shown))};
-	if (text[begin] == '{')
+	if (text[begin] == '{' || other_format(text))
 		return explain_trace(text, shown);
 	try {
 		return explain_reply(bytes_of_dump(text));
@@ -78,12 +79,12 @@ page explain_any(const words &said)
 		whole += (whole.empty() ? "" : " ") + each;
 	if (looks_like_dump(whole))
 		return explain_reply(bytes_of_dump(whole));
+	if (said.size() == 1 && is_directory(said[0]) && !attribute_named(said[0]))
+		throw failure{fmt::format("{} is a directory: name a trace in it", harmless(said[0])),
+			      usage_status};
 	if (said.size() == 1 && said[0].find('/') != std::string::npos)
 		throw failure{fmt::format("cannot read {}: {}", harmless(said[0]),
 					  std::strerror(errno ? errno : ENOENT)),
-			      usage_status};
-	if (said.size() == 1 && is_directory(said[0]) && !attribute_named(said[0]))
-		throw failure{fmt::format("{} is a directory: name a trace in it", harmless(said[0])),
 			      usage_status};
 	return explain_words(said);
 }

@@ -117,8 +117,11 @@ page compare_page(const pairing &found, const std::string &client, const std::st
 					 found.pairs.size() == 1 ? "connection" : "connections");
 	if (found.pairs.empty())
 		head.facts.push_back(
-			{"", "PSNs, QP numbers and addresses of the two traces have nothing "
-			     "in common: are they of the same run?"});
+			{"", client == server
+				     ? "each connection has one end only in it: trace the other "
+				       "program too, and give both traces"
+				     : "PSNs, QP numbers and addresses of the two traces have nothing "
+				       "in common: are they of the same run?"});
 	out.sections.push_back(std::move(head));
 	for (section &each : sections)
 		out.sections.push_back(std::move(each));

@@ -120,7 +120,7 @@ std::string addresses_of(const connection_end &end)
 std::string qp_of(const connection_end &end)
 {
 	std::string out = harmless(end.qp_type.empty() ? "QP" : end.qp_type + " QP");
-	out += end.qp_num ? fmt::format(" {}", *end.qp_num) : " of the program's own";
+	out += end.qp_num ? fmt::format(" {}", *end.qp_num) : ", its number not known";
 	if (end.device)
 		out += " on " + harmless(*end.device);
 	if (end.device && end.port)

@@ -139,6 +139,19 @@ std::vector<remark> causes_of(int number, unsigned asked)
 	return out;
 }
 
+// nullptr where it is not known.
+const char *why_modify_fails(int number)
+{
+	if (number == EINVAL)
+		return "a value does not suit the device or the port (sgid_index not in the table, "
+		       "path_mtu above the active MTU, a read depth above the device's), an "
+		       "attribute that the transition needs is not in the mask, or the QP was not "
+		       "in the state before";
+	if (number == EOPNOTSUPP)
+		return "a reserved bit of the mask, 21 to 24 (qpattr explain MASK)";
+	return nullptr;
+}
+
 // As facts: the state of the id, and under it what happened and what is next.
 void add_causes(page &to, int number, unsigned asked, const std::string &title)
 {
@@ -153,24 +166,17 @@ void add_causes(page &to, int number, unsigned asked, const std::string &title)
 		main.facts.push_back({"  because", each.reason});
 		main.facts.push_back({"  next", each.advice});
 	}
-	if (main.facts.empty())
+	const bool of_modify = asked == 0; // ibv_modify_qp() alone was meant
+	if (main.facts.empty() && !of_modify)
 		main.facts.push_back(
 			{"",
 			 "not an errno of its own: it comes of write(2) on the descriptor, or of "
 			 "ibv_modify_qp() (see below)"});
-	if (asked == moves || (asked & (rtr | rts))) {
-		if (number == EINVAL)
-			main.facts.push_back(
-				{"or",
-				 "if it was ibv_modify_qp(): a value does not suit the device "
-				 "or the port (sgid_index not in the table, path_mtu above the "
-				 "active MTU, a read depth above the device's), or the QP was "
-				 "not in the state before"});
-		if (number == EOPNOTSUPP)
-			main.facts.push_back({"or",
-					      "if it was ibv_modify_qp(): a reserved bit of the "
-					      "mask, 21 to 24 (qpattr explain MASK)"});
-	}
+	if (const char *const why = of_modify || (asked & (rtr | rts)) ? why_modify_fails(number) : nullptr)
+		main.facts.push_back(of_modify ? fact{"because", why}
+					       : fact{"or", fmt::format("if it was ibv_modify_qp(): {}", why)});
+	if (main.facts.empty())
+		main.facts.push_back({"", "the device's driver answers so: its manual, or the kernel's log"});
 	to.sections.push_back(main);
 }
 
@@ -234,6 +240,8 @@ std::optional<page> explain_errno(const words &said)
 	out.data["number"] = *number;
 	std::string title = fmt::format("{} ({}): {}", name, *number, std::strerror(*number));
 	if (rest.size() == 1) {
+		const auto written = number_of(rest.front());
+		const std::string completion = written ? completion_numbered(*written) : "";
 		const bool own = !causes_of(*number, moves).empty();
 		if (own)
 			add_causes(out, *number, moves,
@@ -249,6 +257,15 @@ std::optional<page> explain_errno(const words &said)
 					      "known to answer with"});
 			out.sections.push_back(main);
 		}
+		if (!completion.empty())
+			out.sections.front().facts.push_back(
+				{"or", fmt::format("as the status of a completion: qpattr explain {}",
+						   completion)});
+		if (*number == ETIMEDOUT || *number == ENODEV)
+			out.sections.front().facts.push_back(
+				{"or", fmt::format("as the status of an event: qpattr explain "
+						   "ADDR_ERROR -{0}, UNREACHABLE -{0}",
+						   *number)});
 		return out;
 	}
 	if (const auto state = state_named(rest[1]); state || number_of(rest[1])) {
@@ -276,6 +293,10 @@ std::optional<page> explain_errno(const words &said)
 	std::string function = rest[1];
 	if (const std::size_t end = function.find('('); end != std::string::npos)
 		function.erase(end);
+	if (function == "ibv_modify_qp") {
+		add_causes(out, *number, 0, fmt::format("{}, of ibv_modify_qp", title));
+		return out;
+	}
 	if (is_documented(function)) {
 		add_documented(out, name, function);
 		if (!out.sections.empty())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// An event of the connection manager with its status, and a completion's status: what
-// ended a connection, seen from the two places where a program sees it.
+// An event of the connection manager with its status. What else ends a connection is in
+// completion.cpp.
 #include <array>
+#include <cerrno>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -80,37 +81,6 @@ constexpr std::array reject_reasons{
 	reason{35, "the vendor option was refused (rdma_reject_ece())"},
 };
 
-struct completion {
-	const char *name;
-	const char *is;
-	const char *causes;
-	const char *next;
-};
-constexpr std::array completions{
-	completion{"RETRY_EXC_ERR", "no acknowledgement came, retry_cnt + 1 times",
-		   "the peer is dead or its QP gone; packets larger than the path carries "
-		   "(path_mtu); wrong GID, VLAN or RoCE version; a timeout too short for the "
-		   "network",
-		   "qpattr compare both ends; qpattr explain timeout CODE, path_mtu CODE"},
-	completion{"RNR_RETRY_EXC_ERR", "the peer had no receive posted, rnr_retry + 1 times",
-		   "rnr_retry is small, or the peer posts receives late",
-		   "post receives before the connection is accepted; rnr_retry 7; qpattr explain "
-		   "rnr_retry CODE"},
-	completion{"REM_ACCESS_ERR", "the peer refused access to its memory",
-		   "its QP's access flags lack REMOTE_READ or REMOTE_WRITE; its region does; wrong "
-		   "rkey or address",
-		   "qpattr explain qp_access_flags; INIT again once connected gives the flags"},
-	completion{"REM_INV_REQ_ERR", "the peer took the request for invalid",
-		   "a READ or atomic above its max_dest_rd_atomic; a message longer than its "
-		   "receive; an operation that its QP does not do",
-		   "qpattr compare: max_rd_atomic against max_dest_rd_atomic"},
-	completion{"REM_OP_ERR", "the peer could not complete the request", "its own QP failed",
-		   "look at the peer's completions"},
-	completion{"WR_FLUSH_ERR", "the QP was in error when the request's turn came",
-		   "another completion before it, or a disconnect",
-		   "look for the first completion that is neither success nor this one"},
-};
-
 std::string stripped(std::string name, std::string_view prefix)
 {
 	return name.rfind(prefix, 0) == 0 ? name.substr(prefix.size()) : name;
@@ -120,6 +90,14 @@ std::string status_text(const event &of, std::int64_t status)
 {
 	if (status == 0)
 		return "success";
+	const bool of_address = std::strncmp(of.name, "ADDR", 4) == 0;
+	if (of_address && status == -ETIMEDOUT)
+		return "ETIMEDOUT: nobody answers for that address on its network: ping it";
+	if (of_address && status == -ENODEV)
+		return "ENODEV: the interface that leads there has no RDMA device: qpattr doctor";
+	if (status == -ENETUNREACH || status == -EHOSTUNREACH)
+		return fmt::format("{}: no route leads there: ip route get ADDRESS",
+				   ::strerrorname_np(static_cast<int>(-status)));
 	if (status < 0 && status > -4096) {
 		const char *const name = ::strerrorname_np(static_cast<int>(-status));
 		return fmt::format("{}: {}", name ? name : "an errno",
@@ -140,12 +118,6 @@ void add_event_names(std::vector<std::string> &to)
 {
 	for (const event &each : events)
 		to.emplace_back(each.name);
-}
-
-void add_completion_names(std::vector<std::string> &to)
-{
-	for (const completion &each : completions)
-		to.push_back(std::string{"IBV_WC_"} + each.name);
 }
 
 std::optional<page> explain_event(const words &said)
@@ -182,24 +154,6 @@ std::optional<page> explain_event(const words &said)
 	main.facts.push_back({"next", found->next});
 	out.sections.push_back(main);
 	return out;
-}
-
-std::optional<page> explain_completion(const words &said)
-{
-	const std::string name = stripped(upper(said.front()), "IBV_WC_");
-	for (const completion &each : completions) {
-		if (name != each.name || said.size() > 1)
-			continue;
-		page out;
-		out.data["kind"] = "completion";
-		out.data["completion"] = std::string{"IBV_WC_"} + each.name;
-		section main;
-		main.title = std::string{"IBV_WC_"} + each.name;
-		main.facts = {{"is", each.is}, {"causes", each.causes}, {"next", each.next}};
-		out.sections.push_back(main);
-		return out;
-	}
-	return std::nullopt;
 }
 
 } // namespace qpattr::tool

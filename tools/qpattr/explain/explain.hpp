@@ -46,6 +46,9 @@ void add_errno_names(std::vector<std::string> &to);
 void add_event_names(std::vector<std::string> &to);
 void add_completion_names(std::vector<std::string> &to);
 
+// "IBV_WC_RETRY_EXC_ERR" of 12; empty where there is none.
+[[nodiscard]] std::string completion_numbered(std::uint64_t number);
+
 // The connection manager's answers for one transition of one kind of QP.
 struct known_mask {
 	std::uint32_t mask;

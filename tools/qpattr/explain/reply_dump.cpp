@@ -144,7 +144,7 @@ bool add_row(bytes &to, std::string_view line, bytes &last, bool &repeat)
 		if (begin == line.npos)
 			return true;
 		const std::size_t end = line.find("  ", begin);
-		if (line.find("0x") == line.npos)
+		if (line.substr(begin, 2) != "0x")
 			line = line.substr(begin, end == line.npos ? end : end - begin);
 	}
 	std::vector<word> words = words_of(line);
@@ -194,22 +194,8 @@ bool is_binary(std::string_view text)
 }
 
 // What went wrong in which line, from 1; 0: nothing.
-std::size_t read_dump(std::string_view text, bytes &out)
+std::size_t read_rows(std::string_view text, bytes &out)
 {
-	if (is_binary(text)) {
-		out.assign(text.begin(), text.end());
-		return 0;
-	}
-	std::string_view whole = trimmed(text);
-	if (whole.find('\\') != whole.npos) {
-		// Of a line of strace the string in it is meant.
-		if (const std::size_t open = quote(whole, 0); open != whole.npos)
-			whole = whole.substr(open + 1, quote(whole, open + 1) - open - 1);
-		const auto found = of_escapes(whole);
-		if (found)
-			out = *found;
-		return found ? 0 : 1;
-	}
 	bytes last;
 	bool repeat = false;
 	std::size_t number = 0;
@@ -224,6 +210,27 @@ std::size_t read_dump(std::string_view text, bytes &out)
 			return number;
 	}
 	return 0;
+}
+
+std::size_t read_dump(std::string_view text, bytes &out)
+{
+	if (is_binary(text)) {
+		out.assign(text.begin(), text.end());
+		return 0;
+	}
+	const std::size_t wrong = read_rows(text, out);
+	std::string_view whole = trimmed(text);
+	// A backslash may also be a byte in the column of letters.
+	if (wrong != 0 && whole.find('\\') != whole.npos) {
+		// Of a line of strace the string in it is meant.
+		if (const std::size_t open = quote(whole, 0); open != whole.npos)
+			whole = whole.substr(open + 1, quote(whole, open + 1) - open - 1);
+		const auto found = of_escapes(whole);
+		if (found)
+			out = *found;
+		return found ? 0 : 1;
+	}
+	return wrong;
 }
 
 } // namespace

@@ -67,6 +67,31 @@ std::vector<remark> failures_of(const connection_end &end)
 	return out;
 }
 
+// What is over by the end, and was wrong: INIT's answer to a call for RTR, which a later
+// call made good, and a connection that never came about.
+std::vector<remark> passing(const connection_end &end, const attr::surroundings &at)
+{
+	std::vector<remark> out;
+	bool beyond_init = false;
+	for (const call_record *call : end.calls) {
+		beyond_init = beyond_init || call->asked != "INIT";
+		attr::findings found;
+		attr::lint(call->received.attr, static_cast<std::uint32_t>(call->received.mask), at,
+			   found);
+		for (remark &each : remarks_of(found))
+			if (each.id == "asked-too-early" && out.empty())
+				out.push_back(std::move(each));
+	}
+	if (!beyond_init)
+		out.push_back({attr::severity::note, "never-connected", "",
+			       "only INIT was asked for: in this trace the connection did not come "
+			       "about",
+			       "look at the event that came instead and at its status: qpattr "
+			       "explain UNREACHABLE -110, or try qpattr probe",
+			       false});
+	return out;
+}
+
 nlohmann::ordered_json json_of_end(const connection_end &end)
 {
 	const auto maybe = [](const auto &value) {
@@ -107,6 +132,9 @@ section section_of(const connection_end &end)
 	attr::findings found;
 	attr::lint(end.got.attr, end.got.mask, at, found);
 	out.remarks = failures_of(end);
+	for (remark &each : passing(end, at))
+		if (!found.find(each.id.c_str()))
+			out.remarks.push_back(std::move(each));
 	for (remark &each : remarks_of(found))
 		out.remarks.push_back(std::move(each));
 	return out;

@@ -17,7 +17,9 @@
 namespace qpattr::tool {
 namespace {
 
-char parting[] = "{program}";
+// What stood behind `--`, and whether there was one.
+std::vector<std::string> program_words;
+bool parted = false;
 
 // Where nobody takes the trace, nobody may take this either.
 void say_given_up(int signal)
@@ -38,13 +40,15 @@ struct with_program : CLI::Formatter {
 
 } // namespace
 
-void part_program(int argc, char **argv)
+void part_program(int &argc, char **argv)
 {
 	if (argc < 2 || (std::string_view{argv[1]} != "trace" && std::string_view{argv[1]} != "run"))
 		return;
 	for (int i = 2; i < argc; ++i)
 		if (std::string_view{argv[i]} == "--") {
-			argv[i] = parting;
+			parted = true;
+			program_words.assign(argv + i + 1, argv + argc);
+			argc = i;
 			return;
 		}
 }
@@ -58,9 +62,12 @@ void take_program(CLI::App &command)
 std::vector<std::string> program_of(const CLI::App &command)
 {
 	std::vector<std::string> out = command.remaining();
-	const bool parted = !out.empty() && out.front() == parting;
+	if (parted && !out.empty())
+		throw failure{fmt::format("{} has no option {} (see qpattr {} --help)",
+					  command.get_name(), out.front(), command.get_name()),
+			      usage_status};
 	if (parted)
-		out.erase(out.begin());
+		out = program_words;
 	if (out.empty())
 		throw failure{fmt::format("{}: no program is given: qpattr {} [OPTION]... -- "
 					  "PROGRAM [ARGUMENT]...",
@@ -105,11 +112,11 @@ int session::run(const taker &take)
 				     plan_.arguments.front(), status, command_));
 	};
 	watch.on_give_up = say_given_up;
-	const int status = run_program(plan_, arriving_.emplace(), watch);
+	status_ = run_program(plan_, arriving_.emplace(), watch);
 	records.close(on_line);
 	if (!records.rest().empty())
 		++unreadable_;
-	return status;
+	return status_;
 }
 
 void session::take_line(std::string_view line, const taker &take)
@@ -124,10 +131,15 @@ void session::take_line(std::string_view line, const taker &take)
 
 std::string session::no_calls() const
 {
-	return fmt::format("no call of rdma_init_qp_attr was seen: {} made none, or it gets past "
+	const std::string ended =
+		status_ ? fmt::format(" (it ended with status {}: qpattr doctor tells whether this "
+				      "machine is in order)",
+				      status_)
+			: "";
+	return fmt::format("no call of rdma_init_qp_attr was seen: {} made none{}, or it gets past "
 			   "the preload object (librdmacm linked statically, dlsym, dlmopen): see "
 			   "qpattr-coverage {}",
-			   plan_.arguments.front(), plan_.path);
+			   plan_.arguments.front(), ended, plan_.path);
 }
 
 } // namespace qpattr::tool

@@ -19,9 +19,9 @@ class App;
 
 namespace qpattr::tool {
 
-// CLI11 takes `--` away from a command and then does not know what follows; here it
-// becomes a word of its own, which the program of trace and run comes after.
-void part_program(int argc, char **argv);
+// CLI11 takes `--` away from a command and then does not know what follows; here what
+// follows is taken away before it, and kept for program_of().
+void part_program(int &argc, char **argv);
 
 // Makes it a command `qpattr COMMAND [OPTION]... -- PROGRAM [ARGUMENT]...`.
 void take_program(CLI::App &command);
@@ -63,6 +63,7 @@ private:
 	start_plan plan_;
 	std::optional<signals> arriving_;
 	std::uint64_t unreadable_ = 0;
+	int status_ = 0;
 };
 
 } // namespace qpattr::tool
