@@ -36,15 +36,14 @@ void lint_mask(const linter &here) noexcept
 	// Only INIT's attributes, whatever was asked: the id has no connection yet.
 	const std::uint32_t init =
 		IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PORT;
-	if (here.mask == init && here.attr.qp_state != IBV_QPS_INIT)
+	const std::uint32_t asked = value_number(*row("qp_state"), here.attr);
+	if (here.mask == init && asked != IBV_QPS_INIT)
 		here.problem("asked-too-early", row("qp_state"),
 			     "ask after CONNECT_RESPONSE (active side) or CONNECT_REQUEST (passive "
 			     "side), and look for IBV_QP_AV in the mask before moving to RTR")
 			.reason.addf("asked for %s, the kernel gave INIT's attributes: there is no "
 				     "connection yet",
-				     qp_state_name(here.attr.qp_state)
-					     ? qp_state_name(here.attr.qp_state)
-					     : "a state");
+				     qp_state_name(asked) ? qp_state_name(asked) : "a state");
 }
 
 } // namespace

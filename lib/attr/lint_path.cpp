@@ -25,7 +25,7 @@ bool is_routable(const ibv_gid &gid) noexcept
 
 void path_mtu(const linter &here) noexcept
 {
-	const std::uint32_t mtu = here.attr.path_mtu;
+	const std::uint32_t mtu = value_number(*row("path_mtu"), here.attr);
 	const unsigned bytes = mtu_bytes(mtu);
 	if (bytes == 0) {
 		here.problem("path-mtu-range", row("path_mtu"),

@@ -96,16 +96,6 @@ void add_form(text &to, const attribute &what) noexcept
 	}
 }
 
-void add_quoted(text &to, std::string_view what) noexcept
-{
-	for (std::size_t i = 0; i < what.size() && i < quoted_max; ++i) {
-		const auto c = static_cast<unsigned char>(what[i]);
-		to.add(c < 0x20 || c == 0x7f ? '?' : what[i]);
-	}
-	if (what.size() > quoted_max)
-		to.add("...");
-}
-
 // How many letters must be changed, left out or put in.
 unsigned distance(std::string_view a, std::string_view b) noexcept
 {
@@ -156,6 +146,16 @@ void add_unknown(text &to, std::string_view name) noexcept
 }
 
 } // namespace
+
+void add_quoted(text &to, std::string_view what) noexcept
+{
+	for (std::size_t i = 0; i < what.size() && i < quoted_max; ++i) {
+		const auto c = static_cast<unsigned char>(what[i]);
+		to.add(c < 0x20 || c == 0x7f ? '?' : what[i]);
+	}
+	if (what.size() > quoted_max)
+		to.add("...");
+}
 
 const attribute *find_short_name(std::string_view name) noexcept
 {

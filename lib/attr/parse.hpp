@@ -22,6 +22,9 @@ struct setting {
 	bool rounded = false; // to another value than was written
 };
 
+// Of what a person wrote, what fits on a line, and no byte that a terminal acts upon.
+void add_quoted(text &to, std::string_view what) noexcept;
+
 // By its name or the end of it: traffic_class is ah_attr.grh.traffic_class, and
 // alt_traffic_class that of the alternate path. Upper case is as good. nullptr
 // where there is none of that name.

@@ -105,7 +105,8 @@ void report_rules(const rules &all) noexcept
 		const std::uint32_t matched = own->of_rule[i].matched.load();
 		if (!matched) {
 			attr::text_of<256> line;
-			line.add("matched no call: ").add(one.written.data(), one.written.size());
+			line.add("matched no call: ");
+			attr::add_quoted(line, one.written);
 			report(i, line.c_str(), "");
 			continue;
 		}

@@ -36,14 +36,11 @@ std::string_view take(std::string_view &from, char separator) noexcept
 	return piece;
 }
 
-// Of what a person wrote, what fits on a line.
-void add_quoted(attr::text &to, std::string_view what) noexcept
+void add_in_marks(attr::text &to, std::string_view what) noexcept
 {
-	constexpr std::size_t quoted_max = 48;
 	to.add('\'');
-	for (std::size_t i = 0; i < what.size() && i < quoted_max; ++i)
-		to.add(static_cast<unsigned char>(what[i]) < 0x20 ? '?' : what[i]);
-	to.add(what.size() > quoted_max ? "...'" : "'");
+	attr::add_quoted(to, what);
+	to.add('\'');
 }
 
 // NAME= at the beginning of a text.
@@ -200,7 +197,7 @@ bool parse_match(rule &to, std::string_view text, attr::text &why) noexcept
 				   trimmed(part(item, equals + 1, item.size())), twice, form) &&
 		    !twice)
 			continue;
-		add_quoted(why, item);
+		add_in_marks(why, item);
 		if (twice)
 			why.add(": there is one before it already; write a rule for each");
 		else if (form)
@@ -266,7 +263,7 @@ bool rules::parse_rule(std::string_view text, attr::text &why) noexcept
 	}
 	// Settings alone are for all connections; a match alone sets nothing.
 	if (colon == text.npos && (!begins_setting(text) || begins_condition(text))) {
-		add_quoted(why, text);
+		add_in_marks(why, text);
 		why.add(" sets nothing: write MATCH:ATTRIBUTE=VALUE");
 		return false;
 	}
@@ -283,7 +280,7 @@ bool rules::parse_settings(rule &to, std::string_view text, attr::text &why) noe
 		const std::string_view item = take(text, ',');
 		const std::size_t equals = item.find('=');
 		if (equals == item.npos) {
-			add_quoted(why, item);
+			add_in_marks(why, item);
 			why.add(": write ATTRIBUTE=VALUE");
 			return false;
 		}

@@ -51,7 +51,8 @@ queue::queue(const id_ref &id, bool udp)
 	::fcntl(wakes_->fd, F_SETFL, ::fcntl(wakes_->fd, F_GETFL) | O_NONBLOCK);
 	cq_.reset(::ibv_create_cq(id.verbs(), 2 * slots, nullptr, wakes_.get(), 0));
 	insist(cq_, "ibv_create_cq");
-	mr_.reset(::ibv_reg_mr(pd_.get(), memory_.data(), memory_.size(), IBV_ACCESS_LOCAL_WRITE));
+	constexpr int access = IBV_ACCESS_LOCAL_WRITE; // a macro compares it with another enum's
+	mr_.reset(::ibv_reg_mr(pd_.get(), memory_.data(), memory_.size(), access));
 	insist(mr_, "ibv_reg_mr");
 	ibv_qp_init_attr wanted{};
 	wanted.send_cq = wanted.recv_cq = cq_.get();

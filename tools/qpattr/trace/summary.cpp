@@ -152,7 +152,7 @@ void trace_summary::add_processes(const terminal &on, std::string &to) const
 		fmt::format("{}{:>7}{:>6}{:>6}{:>6}{:>7}{:>8}{:>8}{:>8}", padded("process", wide),
 			    "calls", "INIT", "RTR", "RTS", "failed", "min", "median", "max"));
 	for (const auto &[pid, of] : processes_) {
-		const auto asked = [&](const char *state) {
+		const auto asked = [&of = of](const char *state) {
 			const auto at = of.asked.find(state);
 			return at == of.asked.end() ? 0 : at->second;
 		};
