@@ -184,6 +184,14 @@ bool open_trace(const char *given, const char *limit_text, attr::text &why) noex
 		::close(fd);
 		return failed(code);
 	}
+	// In another PID namespace that process is another, and its descriptors are anything.
+	if (link && !is_memfd(fd, identity)) {
+		::close(fd);
+		why.add("QPATTR_TRACE: nothing is traced: ").add(given)
+			.add(" is no memfd: the process of that number is another here");
+		path[0] = '\0';
+		return false;
+	}
 	limit = limit_text ? asked : is_memfd(fd, identity) ? memfd_limit : no_limit;
 	descriptor.store(moved_up(fd), std::memory_order_relaxed);
 	return true;

@@ -5,8 +5,10 @@
 #include <cstdio>
 #include <cstring>
 #include <exception>
+#include <fcntl.h>
 #include <iostream>
 #include <string>
+#include <unistd.h>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -33,6 +35,14 @@ constexpr const char *footer =
 	"Each command has a manual page: man qpattr-trace. Status: 0 well, 1 something is\n"
 	"wrong (one line says what), 2 wrong usage; trace and run end as their program does.\n";
 
+// A descriptor that is opened later must not be taken for a standard stream.
+void fill_streams()
+{
+	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd)
+		if (::fcntl(fd, F_GETFD) < 0 && errno == EBADF)
+			(void)::open("/dev/null", O_RDWR | O_CLOEXEC); // the lowest: fd
+}
+
 // Also of a command that lacks an argument, which CLI11 reports alike.
 std::string missing(const CLI::App &app, int argc, char **argv, const char *what)
 {
@@ -57,6 +67,7 @@ std::string missing(const CLI::App &app, int argc, char **argv, const char *what
 
 int main(int argc, char **argv)
 {
+	fill_streams();
 	CLI::App app{"Shows, changes and explains the attributes that RDMA programs give\n"
 		     "their queue pairs.",
 		     "qpattr"};
@@ -66,7 +77,7 @@ int main(int argc, char **argv)
 	app.require_subcommand(1);
 	add_commands(app, status);
 	try {
-		part_program(argc, argv);
+		part_program(app, argc, argv);
 		app.parse(argc, argv);
 	} catch (const CLI::Success &asked) { // --help, --version
 		app.exit(asked);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <poll.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -31,6 +32,24 @@ std::string read_whole(const std::string &path, std::string_view called, int mis
 	if (std::ferror(file))
 		throw failure{fmt::format("cannot read {}: {}", called, std::strerror(errno))};
 	return out;
+}
+
+bool write_all(int fd, std::string_view text)
+{
+	while (!text.empty()) {
+		const ssize_t written = ::write(fd, text.data(), text.size());
+		if (written < 0 && errno == EAGAIN) {
+			pollfd writable{fd, POLLOUT, 0};
+			::poll(&writable, 1, -1);
+			continue;
+		}
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written <= 0)
+			return false;
+		text.remove_prefix(static_cast<std::size_t>(written));
+	}
+	return true;
 }
 
 bool put_out(std::string_view text)

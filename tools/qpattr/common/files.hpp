@@ -12,6 +12,10 @@ namespace qpattr::tool {
 [[nodiscard]] std::string read_whole(const std::string &path, std::string_view called,
 				     int missing_status);
 
+// Whether all of it was taken; if not, errno says why. Waits where the descriptor is not to
+// be waited for (O_NONBLOCK): programs make it so for all who share it.
+[[nodiscard]] bool write_all(int fd, std::string_view text);
+
 // Whether standard output took all of it; if not, errno says why.
 [[nodiscard]] bool put_out(std::string_view text);
 

@@ -150,7 +150,7 @@ std::string text_writer::call_lines(const call_record &call)
 
 std::string text_writer::head(const call_record &call)
 {
-	const std::string before = connections_.of(call).before;
+	const std::string before = harmless(connections_.of(call).before);
 	const std::string way = way_text(call);
 	std::vector<part> parts{{name_of(call), colour::bold}};
 	const std::string asked = harmless(call.asked);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/qpattr/trace/child.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -8,8 +9,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
+#include <fstream>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -110,25 +114,62 @@ pid_t start(const start_plan &plan, const signals &arriving)
 	return child;
 }
 
-int status_of(int waited)
+run_status status_of(int waited)
 {
-	return WIFSIGNALED(waited) ? 128 + WTERMSIG(waited) : WEXITSTATUS(waited);
+	if (WIFSIGNALED(waited))
+		return {128 + WTERMSIG(waited), WTERMSIG(waited)};
+	return {WEXITSTATUS(waited), 0};
 }
+
+// The children of this process. Some may be there from the start: a shell that starts
+// something and then becomes this program leaves it. Those are not waited for; what is
+// written may even be what they wait for.
+class children {
+public:
+	children() : first_{now()} {}
+
+	// Nobody else is there.
+	[[nodiscard]] bool are_all() const
+	{
+		if (first_.empty())
+			return false;
+		const std::vector<pid_t> all = now();
+		return std::all_of(all.begin(), all.end(), [this](pid_t each) {
+			return std::find(first_.begin(), first_.end(), each) != first_.end();
+		});
+	}
+
+private:
+	// Of each thread; empty where the kernel does not tell.
+	static std::vector<pid_t> now()
+	{
+		std::vector<pid_t> out;
+		std::error_code ignored;
+		for (const auto &each : std::filesystem::directory_iterator{"/proc/self/task", ignored}) {
+			std::ifstream in{each.path() / "children"};
+			for (pid_t child; in >> child;)
+				out.push_back(child);
+		}
+		return out;
+	}
+
+	std::vector<pid_t> first_;
+};
 
 } // namespace
 
-int run_program(const start_plan &plan, signals &arriving, const child_watch &watch)
+run_status run_program(const start_plan &plan, signals &arriving, const child_watch &watch)
 {
 	// What outlives its parent becomes ours, so that its end can be waited for.
 	::prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+	arriving.hold(watch.on_give_up);
+	const children strangers;
 	const pid_t child = start(plan, arriving);
-	arriving.hand_to(child, watch.on_give_up);
-	// Where nobody reads what is said here, the program goes on.
-	::signal(SIGPIPE, SIG_IGN);
+	arriving.hand_to(child);
 	using clock = std::chrono::steady_clock;
 	clock::time_point ended_at;
 	bool running = true, others = true, told = false;
-	int status = 0;
+	run_status status;
 	while (running || (others && !arriving.leave())) {
 		signals::wait(tick);
 		int waited;
@@ -139,12 +180,12 @@ int run_program(const start_plan &plan, signals &arriving, const child_watch &wa
 				status = status_of(waited);
 				ended_at = clock::now();
 			}
-		others = ended == 0;
+		others = ended == 0 && !strangers.are_all();
 		watch.on_tick();
 		if (!running && others && !arriving.leave() && !told &&
 		    clock::now() - ended_at > grace) {
 			told = true;
-			watch.on_left_behind(status);
+			watch.on_left_behind(status.code);
 		}
 	}
 	return status;

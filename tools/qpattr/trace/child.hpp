@@ -25,17 +25,21 @@ struct child_watch {
 	// Once: it has ended with this status, and other processes that it started are
 	// still there.
 	std::function<void(int status)> on_left_behind;
-	// As of signals::hand_to.
+	// As of signals::hold.
 	std::function<void(int signal)> on_give_up;
 };
 
-// Starts it and waits until it and all that it started have ended. The exit status is
-// the program's own: 128+N where signal N ended it. SIGINT and SIGQUIT of the terminal
+struct run_status {
+	int code = 0;	// the program's own; 128+N where signal N ended it
+	int signal = 0; // N, or 0
+};
+
+// Starts it and waits until it and all that it started have ended. SIGINT and SIGQUIT of the terminal
 // are the program's, which got them too; every other signal that ends a program is
 // handed on to it. When it has ended and others have not, such a signal ends the wait;
 // `arriving` holds them off for as long as it lives.
 // Throws `failure` where it could not be started.
-[[nodiscard]] int run_program(const start_plan &plan, signals &arriving,
-			      const child_watch &watch);
+[[nodiscard]] run_status run_program(const start_plan &plan, signals &arriving,
+				     const child_watch &watch);
 
 } // namespace qpattr::tool

@@ -9,6 +9,7 @@
 
 #include "tools/qpattr/commands.hpp"
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/trace/config.hpp"
 #include "tools/qpattr/trace/ending.hpp"
 #include "tools/qpattr/trace/output.hpp"
@@ -97,7 +98,7 @@ void say_replaced(const char *variable, const char *instead)
 void print_report(const override_report &report)
 {
 	const std::string text = report.text(terminal{STDERR_FILENO});
-	[[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
+	[[maybe_unused]] const bool written = write_all(STDERR_FILENO, text);
 }
 
 int run(const wishes &given, const CLI::App &command)
@@ -107,7 +108,7 @@ int run(const wishes &given, const CLI::App &command)
 	overridden.set("QPATTR_OVERRIDE", override_value(rules));
 	std::unique_ptr<trace_output> output;
 	if (!given.trace.empty())
-		output = make_output(given.format, given.trace, {overridden.path(), given.config});
+		output = make_output(given.format, given.trace, {overridden.path(), overridden.object(), given.config});
 	say_replaced("QPATTR_OVERRIDE", "--set");
 	say_replaced("QPATTR_TRACE", "--trace");
 	for (const std::string &each : roundings(rules))
@@ -126,6 +127,7 @@ int run(const wishes &given, const CLI::App &command)
 	const bool whole = end_trace(output.get(), sums, overridden);
 	if (sums.calls() > 0)
 		print_report(report);
+	overridden.end_alike();
 	return status == 0 && output && !whole ? failed_status : status;
 }
 

@@ -39,7 +39,7 @@ int trace_program(const wishes &given, const CLI::App &command)
 					  given.pid),
 			      usage_status};
 	session traced{"trace", program_of(command)};
-	const std::unique_ptr<trace_output> output = make_output(given.format, given.file, {traced.path()});
+	const std::unique_ptr<trace_output> output = make_output(given.format, given.file, {traced.path(), traced.object()});
 	trace_summary sums;
 	const int status = traced.run([&](const record &each, std::string_view line) {
 		sums.take(each);
@@ -48,6 +48,7 @@ int trace_program(const wishes &given, const CLI::App &command)
 	const bool whole = end_trace(output.get(), sums, traced);
 	if (given.summary && sums.calls() > 0)
 		print_summary(sums);
+	traced.end_alike();
 	return status == 0 && !whole ? failed_status : status;
 }
 

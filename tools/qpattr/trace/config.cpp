@@ -229,13 +229,15 @@ std::string text_of_file(const std::string &path)
 void check_condition(std::string_view key, std::string_view value, const std::string &place)
 {
 	const std::string shown = harmless(value);
+	if (value.find('\0') != std::string_view::npos)
+		refuse(place, fmt::format("{} has a zero byte in it", key));
 	if (key == "dst" || key == "src") {
 		if (!is_cidr(value))
 			refuse(place, fmt::format("{}={} is no address: write 10.0.0.1, 10.0.0.0/8 "
 						  "or fd00::/8",
 						  key, shown));
 	} else if (key == "port") {
-		if (!number_in(value, 65535) || value == "0")
+		if (number_in(value, 65535).value_or(0) == 0)
 			refuse(place, fmt::format("port={} is no port: write a number, 1 to 65535",
 						  shown));
 	} else if (key == "ps") {

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -56,13 +57,7 @@ bool end_trace(trace_output *output, const trace_summary &sums, const session &t
 void print_summary(const trace_summary &sums)
 {
 	const std::string text = "\n" + sums.table(terminal{STDERR_FILENO});
-	std::string_view rest = text;
-	while (!rest.empty()) {
-		const ssize_t written = ::write(STDERR_FILENO, rest.data(), rest.size());
-		if (written <= 0)
-			return;
-		rest.remove_prefix(static_cast<std::size_t>(written));
-	}
+	[[maybe_unused]] const bool written = write_all(STDERR_FILENO, text);
 }
 
 } // namespace qpattr::tool

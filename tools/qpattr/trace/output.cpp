@@ -5,13 +5,17 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <optional>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/terminal.hpp"
 #include "tools/qpattr/common/trace_text.hpp"
 #include "tools/qpattr/trace/perfetto.hpp"
@@ -19,19 +23,31 @@
 namespace qpattr::tool {
 namespace {
 
-int open_or_fail(const std::string &path)
-{
-	const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY,
-			      0666);
-	if (fd < 0)
-		throw failure{fmt::format("cannot write {}: {}", path, std::strerror(errno))};
-	return fd;
-}
-
 bool is_regular(int fd)
 {
 	struct stat is;
 	return ::fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
+}
+
+// Emptied when it is ours alone: two that write one file would leave neither's trace.
+int open_or_fail(const std::string &path)
+{
+	const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
+	if (fd < 0)
+		throw failure{fmt::format("cannot write {}: {}", path, std::strerror(errno))};
+	if (!is_regular(fd))
+		return fd;
+	if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+		::close(fd);
+		throw failure{fmt::format("{} is being written by another qpattr: name another file",
+					  path)};
+	}
+	if (::ftruncate(fd, 0) != 0) {
+		const int code = errno;
+		::close(fd);
+		throw failure{fmt::format("cannot empty {}: {}", path, std::strerror(code))};
+	}
+	return fd;
 }
 
 bool is_same_file(const std::string &one, const std::string &other)
@@ -39,6 +55,15 @@ bool is_same_file(const std::string &one, const std::string &other)
 	struct stat a, b;
 	return ::stat(one.c_str(), &a) == 0 && ::stat(other.c_str(), &b) == 0 &&
 	       a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+// A file or pipe that is also a standard stream of this process: the program writes there
+// too, and it is not to be emptied. A terminal or /dev/null may be named as any file.
+bool is_stream(const std::string &path, int fd)
+{
+	struct stat a, b;
+	return ::stat(path.c_str(), &a) == 0 && ::fstat(fd, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino && !S_ISCHR(a.st_mode);
 }
 
 // A descriptor that takes pieces whole, and keeps `tail` behind the last of them.
@@ -71,7 +96,7 @@ public:
 	{
 		if (positioned_)
 			return write_before_tail(piece);
-		if (write_all(piece))
+		if (write_all(fd_, piece))
 			return true;
 		error_ = errno;
 		return false;
@@ -82,7 +107,7 @@ public:
 	{
 		if (tail_.empty())
 			return true;
-		return positioned_ ? write_before_tail("") : write_all(tail_);
+		return positioned_ ? write_before_tail("") : write_all(fd_, tail_);
 	}
 
 	[[nodiscard]] int fd() const { return fd_; }
@@ -90,19 +115,6 @@ public:
 	[[nodiscard]] const std::string &name() const { return name_; }
 
 private:
-	bool write_all(std::string_view piece)
-	{
-		while (!piece.empty()) {
-			const ssize_t written = ::write(fd_, piece.data(), piece.size());
-			if (written < 0 && errno == EINTR)
-				continue;
-			if (written <= 0)
-				return false;
-			piece.remove_prefix(static_cast<std::size_t>(written));
-		}
-		return true;
-	}
-
 	bool write_at(std::string_view piece, std::uint64_t at)
 	{
 		while (!piece.empty()) {
@@ -187,8 +199,8 @@ public:
 class perfetto_output : public counted_output {
 public:
 	explicit perfetto_output(const std::string &path)
-		: counted_output{working_name(path), std::string{perfetto_writer::tail}},
-		  final_{path}, writer_{[this](std::string_view event) { put(event); }}
+		: counted_output{working_name(target_of(path)), std::string{perfetto_writer::tail}},
+		  final_{target_of(path)}, writer_{[this](std::string_view event) { put(event); }}
 	{
 		put(perfetto_writer::head);
 	}
@@ -196,7 +208,7 @@ public:
 	void finish(std::uint64_t time_ns) override
 	{
 		writer_.finish(time_ns);
-		const bool whole = to().finish();
+		const bool whole = to().finish() && lost() == 0;
 		if (working_name(final_) == final_)
 			return;
 		if (!whole)
@@ -208,6 +220,13 @@ public:
 	}
 
 private:
+	// Where links lead: they stay.
+	static std::string target_of(const std::string &path)
+	{
+		std::error_code none;
+		const auto real = std::filesystem::canonical(path, none);
+		return none ? path : real.string();
+	}
 	// What is there and is no file, a pipe or a device, is written to as it is.
 	static std::string working_name(const std::string &path)
 	{
@@ -229,12 +248,22 @@ private:
 std::unique_ptr<trace_output> make_output(const std::string &format, const std::string &path,
 					  const std::vector<std::string> &needed)
 {
+	const std::string partial = format == "perfetto" ? path + ".partial" : path;
 	for (const std::string &each : needed)
-		if (is_same_file(path, each))
+		if (is_same_file(path, each) || is_same_file(partial, each))
 			throw failure{fmt::format("{} is not written over: {} is needed; name "
 						  "another file for the trace",
 						  path, each),
 				      usage_status};
+	if (is_stream(path, STDIN_FILENO))
+		throw failure{fmt::format("{} is not written over: it is the program's standard "
+					  "input; name another file for the trace",
+					  path),
+			      usage_status};
+	if (is_stream(path, STDOUT_FILENO))
+		return make_output(format, "-", needed);
+	if (is_stream(path, STDERR_FILENO) && format != "perfetto")
+		return make_output(format, "", needed);
 	if (format == "json")
 		return std::make_unique<json_output>(path);
 	if (format == "text")

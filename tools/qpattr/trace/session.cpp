@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/qpattr/trace/session.hpp"
 
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <poll.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/layout.hpp"
 #include "tools/qpattr/common/program.hpp"
 #include "tools/qpattr/trace/spool.hpp"
@@ -40,17 +42,27 @@ struct with_program : CLI::Formatter {
 
 } // namespace
 
-void part_program(int &argc, char **argv)
+void part_program(const CLI::App &app, int &argc, char **argv)
 {
 	if (argc < 2 || (std::string_view{argv[1]} != "trace" && std::string_view{argv[1]} != "run"))
 		return;
-	for (int i = 2; i < argc; ++i)
-		if (std::string_view{argv[i]} == "--") {
-			parted = true;
-			program_words.assign(argv + i + 1, argv + argc);
-			argc = i;
-			return;
-		}
+	const CLI::App *const command = app.get_subcommand(argv[1]);
+	int at = 2;
+	for (; at < argc; ++at) {
+		const std::string_view word = argv[at];
+		if (word == "--" || word.size() < 2 || word.front() != '-')
+			break;
+		const CLI::Option *const is = command->get_option_no_throw(std::string{word});
+		// A value that was forgotten is missed by CLI11.
+		if (is && is->get_expected_min() > 0 && at + 1 < argc &&
+		    std::string_view{argv[at + 1]} != "--")
+			++at;
+	}
+	if (at >= argc)
+		return;
+	parted = true;
+	program_words.assign(argv + at + (std::string_view{argv[at]} == "--" ? 1 : 0), argv + argc);
+	argc = at;
 }
 
 void take_program(CLI::App &command)
@@ -84,7 +96,7 @@ void say_line(const std::string &text)
 {
 	// In one piece, between what the program says there.
 	const std::string line = "qpattr: " + harmless(text) + "\n";
-	[[maybe_unused]] const auto said = ::write(STDERR_FILENO, line.data(), line.size());
+	[[maybe_unused]] const bool said = write_all(STDERR_FILENO, line);
 }
 
 session::session(const char *command, std::vector<std::string> program) : command_{command}
@@ -92,6 +104,11 @@ session::session(const char *command, std::vector<std::string> program) : comman
 	plan_.path = find_program(program.front(), command);
 	plan_.preload = find_preload_object();
 	plan_.arguments = std::move(program);
+	// The object would trace nothing, in each process.
+	const char *const limit = std::getenv("QPATTR_TRACE_LIMIT");
+	if (limit && (!*limit || std::strspn(limit, "0123456789") != std::strlen(limit)))
+		throw failure{fmt::format("QPATTR_TRACE_LIMIT={} is not a number of bytes", limit),
+			      usage_status};
 }
 
 void session::set(const std::string &name, const std::string &value)
@@ -112,11 +129,11 @@ int session::run(const taker &take)
 				     plan_.arguments.front(), status, command_));
 	};
 	watch.on_give_up = say_given_up;
-	status_ = run_program(plan_, arriving_.emplace(), watch);
+	status_ = run_program(plan_, arriving_, watch);
 	records.close(on_line);
 	if (!records.rest().empty())
 		++unreadable_;
-	return status_;
+	return status_.code;
 }
 
 void session::take_line(std::string_view line, const taker &take)
@@ -129,12 +146,18 @@ void session::take_line(std::string_view line, const taker &take)
 	}
 }
 
+void session::end_alike() const
+{
+	if (status_.signal)
+		end_by(status_.signal);
+}
+
 std::string session::no_calls() const
 {
 	const std::string ended =
-		status_ ? fmt::format(" (it ended with status {}: qpattr doctor tells whether this "
+		status_.code ? fmt::format(" (it ended with status {}: qpattr doctor tells whether this "
 				      "machine is in order)",
-				      status_)
+				      status_.code)
 			: "";
 	return fmt::format("no call of rdma_init_qp_attr was seen: {} made none{}, or it gets past "
 			   "the preload object (librdmacm linked statically, dlsym, dlmopen): see "

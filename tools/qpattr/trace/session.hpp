@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,9 +18,10 @@ class App;
 
 namespace qpattr::tool {
 
-// CLI11 takes `--` away from a command and then does not know what follows; here what
-// follows is taken away before it, and kept for program_of().
-void part_program(int &argc, char **argv);
+// CLI11 takes `--` away from a command and then does not know what follows, and takes the
+// program's options for the command's; here the program, from `--` or from the first word
+// that is no option on, is taken away before it, and kept for program_of().
+void part_program(const CLI::App &app, int &argc, char **argv);
 
 // Makes it a command `qpattr COMMAND [OPTION]... -- PROGRAM [ARGUMENT]...`.
 void take_program(CLI::App &command);
@@ -41,8 +41,9 @@ public:
 	// before anything is started or written. `command` is "trace" or "run".
 	session(const char *command, std::vector<std::string> program);
 
-	// Where the program was found.
+	// Where the program and the preload object were found.
 	[[nodiscard]] const std::string &path() const { return plan_.path; }
+	[[nodiscard]] const std::string &object() const { return plan_.preload; }
 
 	// A variable of the program's environment.
 	void set(const std::string &name, const std::string &value);
@@ -53,6 +54,9 @@ public:
 
 	// Lines that are no records, and a last one without its end.
 	[[nodiscard]] std::uint64_t unreadable() const { return unreadable_; }
+	// Where a signal ended the program, it ends this process too: a shell's loop that
+	// Ctrl-C ends ends so with qpattr in it. Last of all.
+	void end_alike() const;
 	// Where no call was seen: why that may be.
 	[[nodiscard]] std::string no_calls() const;
 
@@ -61,9 +65,9 @@ private:
 
 	std::string command_;
 	start_plan plan_;
-	std::optional<signals> arriving_;
+	signals arriving_;
 	std::uint64_t unreadable_ = 0;
-	int status_ = 0;
+	run_status status_;
 };
 
 } // namespace qpattr::tool

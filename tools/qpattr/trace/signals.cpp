@@ -2,16 +2,21 @@
 #include "tools/qpattr/trace/signals.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <cstring>
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <system_error>
 #include <unistd.h>
 #include <utility>
+
+#include <fmt/format.h>
+
+#include "tools/qpattr/common/failure.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -19,8 +24,20 @@ namespace {
 using std::chrono::steady_clock;
 
 constexpr auto patience = std::chrono::seconds{2};
-constexpr std::array handed_on{SIGINT,	SIGQUIT, SIGTERM, SIGHUP,
-			       SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH};
+
+// What stops and continues a job does so to this process too; what tells of a fault of
+// this process is not the program's.
+bool is_own(int signal)
+{
+	switch (signal) {
+	case SIGKILL: case SIGSTOP: case SIGTSTP: case SIGTTIN: case SIGTTOU: case SIGCONT:
+	case SIGCHLD: case SIGPIPE: case SIGXFSZ: case SIGXCPU:
+	case SIGSEGV: case SIGBUS: case SIGFPE: case SIGILL: case SIGSYS: case SIGTRAP: case SIGABRT:
+		return true;
+	default:
+		return signal > SIGSYS && signal < SIGRTMIN; // the C library's own
+	}
+}
 
 // As nohup leaves SIGHUP: then it is ignored by the program too.
 bool ignored(int signal)
@@ -34,16 +51,24 @@ sigset_t set_of_handed_on()
 {
 	sigset_t out;
 	::sigemptyset(&out);
-	for (const int each : handed_on)
-		if (!ignored(each))
+	for (int each = 1; each <= SIGRTMAX; ++each)
+		if (!is_own(each) && !ignored(each))
 			::sigaddset(&out, each);
 	return out;
 }
 
-// The terminal sends to all of its foreground, hence to the program too.
+// The terminal sends these to all of its foreground, hence to the program too. Its
+// hang-up goes to the first process of the session alone.
 bool of_terminal(const signalfd_siginfo &what)
 {
-	return what.ssi_code == SI_KERNEL;
+	return what.ssi_code == SI_KERNEL &&
+	       (what.ssi_signo == SIGINT || what.ssi_signo == SIGQUIT || what.ssi_signo == SIGWINCH);
+}
+
+// Whether it asks a program to end, as far as can be known.
+bool asks_to_end(int signal)
+{
+	return signal != SIGWINCH && signal != SIGURG;
 }
 
 int left_ms(steady_clock::time_point until)
@@ -53,25 +78,29 @@ int left_ms(steady_clock::time_point until)
 	return static_cast<int>(std::max(left, milliseconds{0}).count());
 }
 
+struct sigaction set(int signal, void (*how)(int))
+{
+	struct sigaction now{}, before;
+	now.sa_handler = how;
+	::sigaction(signal, &now, &before);
+	return before;
+}
+
 } // namespace
 
 signals::signals()
+	: child_before_{set(SIGCHLD, SIG_DFL)}, // where ignored, the kernel keeps no status
+	  pipe_before_{set(SIGPIPE, SIG_IGN)}, size_before_{set(SIGXFSZ, SIG_IGN)}
 {
-	const sigset_t watched = set_of_handed_on();
-	arrived_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
-	stop_ = ::eventfd(0, EFD_CLOEXEC);
-	sigset_t blocked = watched;
-	::sigaddset(&blocked, SIGCHLD);
-	::pthread_sigmask(SIG_BLOCK, &blocked, &before_);
-	// Where children are ignored, the kernel keeps no status for who asks.
-	struct sigaction usual{};
-	usual.sa_handler = SIG_DFL;
-	::sigaction(SIGCHLD, &usual, &child_before_);
+	::pthread_sigmask(SIG_BLOCK, nullptr, &before_);
 }
 
 signals::~signals()
 {
 	if (thread_.joinable()) {
+		over_ = true;
+		if (none_yet_)
+			none_yet_.unlock();
 		const std::uint64_t one = 1;
 		[[maybe_unused]] const auto told = ::write(stop_, &one, sizeof one);
 		thread_.join();
@@ -80,22 +109,46 @@ signals::~signals()
 		while (::read(arrived_, &late, sizeof late) == sizeof late)
 			;
 	}
-	::close(arrived_);
-	::close(stop_);
+	if (arrived_ >= 0)
+		::close(arrived_);
+	if (stop_ >= 0)
+		::close(stop_);
 	restore();
+}
+
+void signals::hold(std::function<void(int)> on_give_up)
+{
+	const sigset_t watched = set_of_handed_on();
+	arrived_ = ::signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+	stop_ = ::eventfd(0, EFD_CLOEXEC);
+	if (arrived_ < 0 || stop_ < 0)
+		throw failure{fmt::format("cannot watch for signals: {}", std::strerror(errno))};
+	sigset_t blocked = watched;
+	::sigaddset(&blocked, SIGCHLD);
+	::pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+	on_give_up_ = std::move(on_give_up);
+	none_yet_ = std::unique_lock{children_};
+	try {
+		thread_ = std::thread{[this] { watch(); }};
+	} catch (const std::system_error &why) {
+		throw failure{fmt::format("cannot start a thread, which hands signals on to the "
+					  "program: {}: raise the limit (ulimit -u, ulimit -v)",
+					  why.code().message())};
+	}
+}
+
+void signals::hand_to(pid_t child)
+{
+	child_ = child;
+	none_yet_.unlock();
 }
 
 void signals::restore() const
 {
 	::sigaction(SIGCHLD, &child_before_, nullptr);
+	::sigaction(SIGPIPE, &pipe_before_, nullptr);
+	::sigaction(SIGXFSZ, &size_before_, nullptr);
 	::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-}
-
-void signals::hand_to(pid_t child, std::function<void(int)> on_give_up)
-{
-	child_ = child;
-	on_give_up_ = std::move(on_give_up);
-	thread_ = std::thread{[this] { watch(); }};
 }
 
 void signals::wait(const timespec &span)
@@ -124,8 +177,10 @@ void signals::watch()
 			continue; // EINTR
 		if (which[1].revents)
 			return;
-		if (asked && steady_clock::now() >= until)
-			give_up();
+		if (asked && steady_clock::now() >= until) {
+			on_give_up_(asked_by_);
+			end_by(asked_by_);
+		}
 		signalfd_siginfo what;
 		while (::read(arrived_, &what, sizeof what) == sizeof what)
 			take(what);
@@ -138,10 +193,12 @@ void signals::take(const signalfd_siginfo &what)
 {
 	const auto number = static_cast<int>(what.ssi_signo);
 	const std::lock_guard hold{children_};
+	if (over_)
+		return;
 	if (!has_ended()) {
 		if (!of_terminal(what))
 			::kill(child_, number);
-	} else if (number != SIGWINCH && !leave_) {
+	} else if (asks_to_end(number) && !leave_) {
 		asked_by_ = number;
 		leave_ = true;
 	}
@@ -155,15 +212,17 @@ bool signals::has_ended() const
 			   is.si_pid == child_);
 }
 
-void signals::give_up()
+void end_by(int signal)
 {
-	on_give_up_(asked_by_);
-	::signal(asked_by_, SIG_DFL);
+	const rlimit none{0, 0};
+	::setrlimit(RLIMIT_CORE, &none); // the program has left its own
+	set(signal, SIG_DFL);
 	sigset_t only;
 	::sigemptyset(&only);
-	::sigaddset(&only, asked_by_);
+	::sigaddset(&only, signal);
 	::pthread_sigmask(SIG_UNBLOCK, &only, nullptr);
-	::kill(::getpid(), asked_by_);
+	::kill(::getpid(), signal);
+	::_exit(128 + signal);
 }
 
 } // namespace qpattr::tool

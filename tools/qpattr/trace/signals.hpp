@@ -8,16 +8,14 @@
 #include <ctime>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <sys/signalfd.h>
 #include <sys/types.h>
 #include <thread>
 
 namespace qpattr::tool {
 
-// From construction to destruction no signal that can be held off ends this process,
-// but for `give_up` below. A thread takes them: the one that writes records may be held
-// up by their reader.
+// From construction a reader that is gone and a file that is as large as it may be end a
+// write with an errno, not this process.
 class signals {
 public:
 	signals();
@@ -25,14 +23,18 @@ public:
 	signals(const signals &) = delete;
 	signals &operator=(const signals &) = delete;
 
-	// As it was before, for the program: what is ignored, too. Safe after fork.
-	void restore() const;
+	// From now until destruction no signal that can be held off ends this process, but
+	// for on_give_up: a signal came when the program had ended, and after two seconds
+	// this object is still there. Called in another thread, right before the process
+	// ends by that signal. A thread takes the signals, as the one that writes records
+	// may be held up by their reader. Throws `failure` where there can be none.
+	void hold(std::function<void(int signal)> on_give_up);
 
-	// From now on to this child. Those that came before are handed on too.
-	// on_give_up: a signal came when the program had ended, and after two seconds this
-	// object is still there; called in another thread, right before the signal's
-	// default action, the end of the process. Throws std::system_error.
-	void hand_to(pid_t child, std::function<void(int signal)> on_give_up);
+	// To this child, also those that came since hold().
+	void hand_to(pid_t child);
+
+	// As it was before, for the program: mask, and what is ignored. Safe after fork.
+	void restore() const;
 
 	// Until a child ends, for `span` at most.
 	static void wait(const timespec &span);
@@ -47,12 +49,15 @@ private:
 	void watch();
 	void take(const signalfd_siginfo &what);
 	[[nodiscard]] bool has_ended() const;
-	void give_up();
 
 	sigset_t before_;
-	struct sigaction child_before_;
+	struct sigaction child_before_, pipe_before_, size_before_;
 	int arrived_ = -1, stop_ = -1;
-	std::mutex children_; // no child is taken away between a look at it and a kill
+	// Held until there is a child. No child is taken away between a look at it and a
+	// kill.
+	std::mutex children_;
+	std::unique_lock<std::mutex> none_yet_;
+	std::atomic<bool> over_ = false;
 	pid_t child_ = 0;
 	bool reaped_ = false;
 	std::atomic<bool> leave_ = false;
@@ -60,5 +65,9 @@ private:
 	std::function<void(int)> on_give_up_;
 	std::thread thread_;
 };
+
+// Ends this process as that signal does, without a core; by the status 128+N where it
+// does not, as in the first process of a container.
+[[noreturn]] void end_by(int signal);
 
 } // namespace qpattr::tool
