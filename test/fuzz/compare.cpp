@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The traces of two ends, parted by an empty line; without one, both are the same.
-#include "test/fuzz/fuzz.hpp"
-#include "tools/qpattr/common/failure.hpp"
-#include "tools/qpattr/common/layout.hpp"
+#include "test/fuzz/shown.hpp"
 #include "tools/qpattr/common/trace_file.hpp"
 #include "tools/qpattr/explain/compare_page.hpp"
 #include "tools/qpattr/explain/compare_pairs.hpp"
@@ -23,9 +21,7 @@ void compare(std::string_view client, std::string_view server)
 		   "each end is in a pair or alone");
 	for (const tool::end_pair &each : found.pairs)
 		fuzz::must(each.client != each.server, "a pair has two ends");
-	const tool::page said = tool::compare_page(found, "c", "s");
-	fuzz::must_be_printable(tool::text_of(said, tool::terminal{-1}));
-	(void)tool::json_of(said).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
+	fuzz::must_be_shown(tool::compare_page(found, "c", "s"));
 }
 
 } // namespace
@@ -40,9 +36,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 		else
 			compare(text.substr(0, parted + 1), text.substr(parted + 2));
 	} catch (const tool::failure &why) {
-		const std::string line = tool::harmless(why.what());
-		fuzz::must_be_printable(line);
-		fuzz::must(line.find('\n') == std::string::npos, "a refusal is one line");
+		fuzz::must_be_a_line(why);
 	}
 	return 0;
 }

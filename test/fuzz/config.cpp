@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: MIT
 // A configuration of `qpattr run`, and what it becomes for the preload object, which must
 // take what the command has taken.
-#include <memory>
-
 #include "lib/preload/rules.hpp"
-#include "test/fuzz/fuzz.hpp"
-#include "tools/qpattr/common/failure.hpp"
-#include "tools/qpattr/common/layout.hpp"
+#include "test/fuzz/shown.hpp"
 #include "tools/qpattr/trace/config.hpp"
 
 using namespace qpattr;
@@ -17,10 +13,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	try {
 		value = tool::override_value(tool::parse_config(fuzz::text_of(data, size), "t"));
 	} catch (const tool::failure &why) {
-		const std::string line = tool::harmless(why.what());
-		fuzz::must_be_printable(line);
-		fuzz::must(!line.empty() && line.find('\n') == std::string::npos,
-			   "a refusal is one line");
+		fuzz::must_be_a_line(why);
 		return 0;
 	}
 	static preload::rules all;

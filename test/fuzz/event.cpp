@@ -92,13 +92,18 @@ private:
 			ids_.push_back(made);
 	}
 
-	// A destroyer waits for its events.
-	void destroy(std::size_t i)
+	// Who destroys or migrates an id waits for them.
+	void acknowledge_of(const rdma_cm_id *id)
 	{
-		rdma_cm_id *const id = ids_[i];
 		for (std::size_t k = events_.size(); k-- > 0;)
 			if (events_[k]->id == id || events_[k]->listen_id == id)
 				acknowledge(k);
+	}
+
+	void destroy(std::size_t i)
+	{
+		rdma_cm_id *const id = ids_[i];
+		acknowledge_of(id);
 		ids_.erase(ids_.begin() + static_cast<std::ptrdiff_t>(i));
 		fuzz::must(::rdma_destroy_id(id) == 0, "an id is destroyed");
 	}
@@ -194,10 +199,7 @@ private:
 
 	void migrate(std::size_t i)
 	{
-		// It waits for the events of the id too.
-		for (std::size_t k = events_.size(); k-- > 0;)
-			if (events_[k]->id == ids_[i] || events_[k]->listen_id == ids_[i])
-				acknowledge(k);
+		acknowledge_of(ids_[i]);
 		(void)::rdma_migrate_id(ids_[i], channel());
 	}
 

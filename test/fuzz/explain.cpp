@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 // What a person gives to `qpattr explain`: words, or bytes as some program prints them.
-#include "test/fuzz/fuzz.hpp"
-#include "tools/qpattr/common/failure.hpp"
-#include "tools/qpattr/common/layout.hpp"
+#include <algorithm>
+
+#include "test/fuzz/shown.hpp"
 #include "tools/qpattr/explain/explain.hpp"
 #include "tools/qpattr/explain/reply_dump.hpp"
 
@@ -22,23 +22,12 @@ tool::words words_of(std::string_view text)
 	return out;
 }
 
-void show(const tool::page &said)
-{
-	const std::string text = tool::text_of(said, tool::terminal{-1});
-	fuzz::must(!text.empty(), "there is something to say");
-	fuzz::must_be_printable(text);
-	(void)tool::json_of(said).dump(2, ' ', false, nlohmann::json::error_handler_t::replace);
-}
-
 template <class Explain> void shown(Explain explain)
 {
 	try {
-		show(explain());
+		fuzz::must_be_shown(explain());
 	} catch (const tool::failure &why) {
-		const std::string line = tool::harmless(why.what());
-		fuzz::must_be_printable(line);
-		fuzz::must(!line.empty() && line.find('\n') == std::string::npos,
-			   "a refusal is one line");
+		fuzz::must_be_a_line(why);
 	}
 }
 

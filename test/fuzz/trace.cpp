@@ -2,9 +2,7 @@
 // A trace: read, shown as text, as a sum, as Chrome trace events, and explained.
 #include <nlohmann/json.hpp>
 
-#include "test/fuzz/fuzz.hpp"
-#include "tools/qpattr/common/failure.hpp"
-#include "tools/qpattr/common/layout.hpp"
+#include "test/fuzz/shown.hpp"
 #include "tools/qpattr/common/trace_file.hpp"
 #include "tools/qpattr/common/trace_text.hpp"
 #include "tools/qpattr/explain/explain.hpp"
@@ -41,14 +39,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t *data, std::size_t size
 	const std::string_view text = fuzz::text_of(data, size);
 	try {
 		show(tool::parse_trace(text, "t"));
-		const tool::page said = tool::explain_trace(text, "t");
-		fuzz::must_be_printable(tool::text_of(said, tool::terminal{-1}));
-		(void)tool::json_of(said).dump(2, ' ', false,
-					       nlohmann::json::error_handler_t::replace);
+		fuzz::must_be_shown(tool::explain_trace(text, "t"));
 	} catch (const tool::failure &why) {
-		const std::string line = tool::harmless(why.what());
-		fuzz::must_be_printable(line);
-		fuzz::must(line.find('\n') == std::string::npos, "a refusal is one line");
+		fuzz::must_be_a_line(why);
 	}
 	return 0;
 }

@@ -51,8 +51,7 @@ std::string missing(const CLI::App &app, int argc, char **argv, const char *what
 		if (!each->get_group().empty()) // not hidden
 			names.push_back(each->get_name());
 	if (argc < 2 || *argv[1] == '-')
-		return "a command is wanted: " + fmt::format("{}", fmt::join(names, ", ")) +
-		       " (see --help)";
+		return fmt::format("a command is wanted: {} (see --help)", fmt::join(names, ", "));
 	const std::string written = argv[1];
 	if (std::find(names.begin(), names.end(), written) != names.end())
 		return fmt::format("{}: {} (see qpattr {} --help)", written, what, written);

@@ -166,18 +166,26 @@ void add_causes(page &to, int number, unsigned asked, const std::string &title)
 		main.facts.push_back({"  because", each.reason});
 		main.facts.push_back({"  next", each.advice});
 	}
-	const bool of_modify = asked == 0; // ibv_modify_qp() alone was meant
-	if (main.facts.empty() && !of_modify)
+	if (main.facts.empty())
 		main.facts.push_back(
 			{"",
 			 "not an errno of its own: it comes of write(2) on the descriptor, or of "
 			 "ibv_modify_qp() (see below)"});
-	if (const char *const why = of_modify || (asked & (rtr | rts)) ? why_modify_fails(number) : nullptr)
-		main.facts.push_back(of_modify ? fact{"because", why}
-					       : fact{"or", fmt::format("if it was ibv_modify_qp(): {}", why)});
-	if (main.facts.empty())
-		main.facts.push_back({"", "the device's driver answers so: its manual, or the kernel's log"});
+	if (const char *const why = asked & (rtr | rts) ? why_modify_fails(number) : nullptr)
+		main.facts.push_back({"or", fmt::format("if it was ibv_modify_qp(): {}", why)});
 	to.sections.push_back(main);
+}
+
+section of_modify(int number, const std::string &title)
+{
+	section out;
+	out.title = title + ", of ibv_modify_qp";
+	if (const char *const why = why_modify_fails(number))
+		out.facts.push_back({"because", why});
+	else
+		out.facts.push_back(
+			{"", "the device's driver answers so: its manual, or the kernel's log"});
+	return out;
 }
 
 // The rows of the document, of one function or of all.
@@ -294,7 +302,8 @@ std::optional<page> explain_errno(const words &said)
 	if (const std::size_t end = function.find('('); end != std::string::npos)
 		function.erase(end);
 	if (function == "ibv_modify_qp") {
-		add_causes(out, *number, 0, fmt::format("{}, of ibv_modify_qp", title));
+		out.data["causes"] = nlohmann::ordered_json::array(); // none of an id
+		out.sections.push_back(of_modify(*number, title));
 		return out;
 	}
 	if (is_documented(function)) {

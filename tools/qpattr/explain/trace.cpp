@@ -75,11 +75,13 @@ std::vector<remark> passing(const connection_end &end, const attr::surroundings 
 	bool beyond_init = false;
 	for (const call_record *call : end.calls) {
 		beyond_init = beyond_init || call->asked != "INIT";
+		if (!out.empty())
+			continue; // it is said once
 		attr::findings found;
 		attr::lint(call->received.attr, static_cast<std::uint32_t>(call->received.mask), at,
 			   found);
 		for (remark &each : remarks_of(found))
-			if (each.id == "asked-too-early" && out.empty())
+			if (each.id == "asked-too-early")
 				out.push_back(std::move(each));
 	}
 	if (!beyond_init)

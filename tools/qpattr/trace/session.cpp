@@ -19,9 +19,8 @@
 namespace qpattr::tool {
 namespace {
 
-// What stood behind `--`, and whether there was one.
+// The program with its arguments; empty where none was given.
 std::vector<std::string> program_words;
-bool parted = false;
 
 // Where nobody takes the trace, nobody may take this either.
 void say_given_up(int signal)
@@ -60,7 +59,6 @@ void part_program(const CLI::App &app, int &argc, char **argv)
 	}
 	if (at >= argc)
 		return;
-	parted = true;
 	program_words.assign(argv + at + (std::string_view{argv[at]} == "--" ? 1 : 0), argv + argc);
 	argc = at;
 }
@@ -73,23 +71,18 @@ void take_program(CLI::App &command)
 
 std::vector<std::string> program_of(const CLI::App &command)
 {
-	std::vector<std::string> out = command.remaining();
-	if (parted && !out.empty())
+	// The program is not among them.
+	const std::vector<std::string> unknown = command.remaining();
+	if (!unknown.empty())
 		throw failure{fmt::format("{} has no option {} (see qpattr {} --help)",
-					  command.get_name(), out.front(), command.get_name()),
+					  command.get_name(), unknown.front(), command.get_name()),
 			      usage_status};
-	if (parted)
-		out = program_words;
-	if (out.empty())
+	if (program_words.empty())
 		throw failure{fmt::format("{}: no program is given: qpattr {} [OPTION]... -- "
 					  "PROGRAM [ARGUMENT]...",
 					  command.get_name(), command.get_name()),
 			      usage_status};
-	if (!parted && out.front().size() > 1 && out.front().front() == '-')
-		throw failure{fmt::format("{} has no option {} (see qpattr {} --help)",
-					  command.get_name(), out.front(), command.get_name()),
-			      usage_status};
-	return out;
+	return program_words;
 }
 
 void say_line(const std::string &text)
