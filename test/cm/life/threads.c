@@ -4,11 +4,10 @@
  * use. Also built with the sources of the library for the thread sanitizer.
  */
 #include "../programs/check.h"
+#include "crowd.h"
 #include "ends.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -17,193 +16,16 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { threads = 16 };
 static int rounds = 20;
 
-static void run(void *(*body)(void *), void *arguments, size_t size)
+static void together(void)
 {
-	pthread_t started[threads];
+	const long wanted = (long)crowd_threads * rounds;
+	long done = crowd_on_own_channels(rounds);
 
-	for (int at = 0; at < threads; at++)
-		MUST(pthread_create(&started[at], NULL, body, (char *)arguments + (size_t)at * size));
-	for (int at = 0; at < threads; at++)
-		MUST(pthread_join(started[at], NULL));
-}
-
-/* Whole connections, each thread alone. */
-static void *connections_of_its_own(void *done)
-{
-	struct ends it;
-
-	ends_listen(&it);
-	for (int at = 0; at < rounds; at++) {
-		ends_route(&it);
-		ends_request(&it);
-		ends_response(&it);
-		ends_establish(&it);
-		MUST(rdma_destroy_id(it.active));
-		must_be(it.at_passive, RDMA_CM_EVENT_DISCONNECTED);
-		MUST(rdma_destroy_id(it.passive));
-		it.active = it.passive = NULL;
-		++*(int *)done;
-	}
-	ends_close(&it);
-	return NULL;
-}
-
-static void on_channels_of_their_own(void)
-{
-	int done[threads] = {0}, sum = 0;
-
-	run(connections_of_its_own, done, sizeof *done);
-	for (int at = 0; at < threads; at++)
-		sum += done[at];
-	check(sum == threads * rounds, "16 threads connect on 16 channels", "%d of %d", sum, threads * rounds);
-}
-
-/* Everything on one channel, whose events all threads read. An active id's
- * context is a task that its maker waits for. */
-static struct shared {
-	struct rdma_event_channel *channel;
-	struct rdma_cm_id *listener;
-	unsigned short port_be;
-	atomic_int unfinished, failures, established, disconnected;
-} shared;
-
-struct task {
-	pthread_mutex_t lock;
-	pthread_cond_t changed;
-	int step; /* 1 address, 2 route, 3 answered, -1 failed */
-};
-
-static void step(struct task *task, int to)
-{
-	pthread_mutex_lock(&task->lock);
-	task->step = to;
-	pthread_cond_signal(&task->changed);
-	pthread_mutex_unlock(&task->lock);
-}
-
-static void await(struct task *task, int wanted)
-{
-	pthread_mutex_lock(&task->lock);
-	while (task->step != wanted && task->step != -1)
-		pthread_cond_wait(&task->changed, &task->lock);
-	must_(task->step == wanted, "the awaited event");
-	pthread_mutex_unlock(&task->lock);
-}
-
-static void serve(struct rdma_cm_event *event)
-{
-	struct rdma_conn_param param = foreign_param();
-	enum rdma_cm_event_type type = event->event;
-	struct rdma_cm_id *id = event->id;
-	struct task *task = id->context;
-
-	/* Before what is done: a destroyer would wait for it. */
-	switch (type) {
-	case RDMA_CM_EVENT_CONNECT_REQUEST:
-		id->context = NULL;
-		rdma_ack_cm_event(event);
-		if (rdma_accept(id, &param))
-			shared.failures++;
-		return;
-	case RDMA_CM_EVENT_DISCONNECTED:
-		rdma_ack_cm_event(event);
-		if (task)
-			return;
-		shared.disconnected++;
-		if (rdma_destroy_id(id))
-			shared.failures++;
-		return;
-	case RDMA_CM_EVENT_ADDR_RESOLVED:
-		step(task, 1);
-		break;
-	case RDMA_CM_EVENT_ROUTE_RESOLVED:
-		step(task, 2);
-		break;
-	case RDMA_CM_EVENT_CONNECT_RESPONSE:
-		step(task, 3);
-		break;
-	case RDMA_CM_EVENT_ESTABLISHED:
-		shared.established++;
-		break;
-	case RDMA_CM_EVENT_TIMEWAIT_EXIT:
-		break;
-	default:
-		printf("# an event that was not awaited: %s\n", rdma_event_str(type));
-		shared.failures++;
-		if (task)
-			step(task, -1);
-	}
-	rdma_ack_cm_event(event);
-}
-
-static void *reader(void *unused)
-{
-	struct rdma_cm_event *event;
-
-	(void)unused;
-	/* The descriptor does not block: another reader may be first. */
-	while (shared.unfinished || shared.disconnected < threads * rounds) {
-		struct pollfd ready = {.fd = shared.channel->fd, .events = POLLIN};
-
-		if (poll(&ready, 1, 50) == 1 && !rdma_get_cm_event(shared.channel, &event))
-			serve(event);
-	}
-	return NULL;
-}
-
-static void *connector(void *unused)
-{
-	struct sockaddr_in there = machine_address(shared.port_be);
-	struct task task = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0};
-
-	(void)unused;
-	for (int at = 0; at < rounds; at++) {
-		struct rdma_conn_param param = foreign_param();
-		struct rdma_cm_id *id;
-
-		MUST(rdma_create_id(shared.channel, &id, &task, RDMA_PS_TCP));
-		MUST(rdma_resolve_addr(id, NULL, (struct sockaddr *)&there, 5000));
-		await(&task, 1);
-		MUST(rdma_resolve_route(id, 5000));
-		await(&task, 2);
-		MUST(rdma_connect(id, &param));
-		await(&task, 3);
-		MUST(rdma_establish(id));
-		/* A reader may hold its event: waits for it. */
-		MUST(rdma_destroy_id(id));
-	}
-	shared.unfinished--;
-	return NULL;
-}
-
-static void on_one_channel(void)
-{
-	struct sockaddr_in here = machine_address(0);
-	pthread_t readers[4];
-	char unused[threads];
-	int flags;
-
-	shared.channel = HAVE(rdma_create_event_channel());
-	flags = fcntl(shared.channel->fd, F_GETFL);
-	MUST(fcntl(shared.channel->fd, F_SETFL, flags | O_NONBLOCK));
-	MUST(rdma_create_id(shared.channel, &shared.listener, NULL, RDMA_PS_TCP));
-	MUST(rdma_bind_addr(shared.listener, (struct sockaddr *)&here));
-	MUST(rdma_listen(shared.listener, 256));
-	shared.port_be = rdma_get_src_port(shared.listener);
-	shared.unfinished = threads;
-	for (int at = 0; at < 4; at++)
-		MUST(pthread_create(&readers[at], NULL, reader, NULL));
-	run(connector, unused, 1);
-	for (int at = 0; at < 4; at++)
-		MUST(pthread_join(readers[at], NULL));
-	check(!shared.failures && shared.disconnected == threads * rounds,
-	      "16 threads connect on one channel, 4 read its events", "%d failures, %d of %d ended",
-	      shared.failures, shared.disconnected, threads * rounds);
-	MUST(rdma_destroy_id(shared.listener));
-	rdma_destroy_event_channel(shared.channel);
+	check(done == wanted, "16 threads connect on 16 channels", "%ld of %ld", done, wanted);
+	done = crowd_on_one_channel(rounds);
+	check(done == wanted, "16 threads connect on one channel, 4 read its events", "%ld of %ld", done, wanted);
 }
 
 /* Destroying an id of which another thread holds an event. */
@@ -336,8 +158,7 @@ int main(int argc, char **argv)
 	if (argc > 2)
 		rounds = atoi(argv[2]);
 	alarm(300);
-	on_channels_of_their_own();
-	on_one_channel();
+	together();
 	destroy_waits();
 	destroy_under_a_reader();
 	accept_twice();
