@@ -4,10 +4,22 @@
 // reply.
 #pragma once
 
+#include <cstring>
+
 #include "lib/attr/translate.hpp"
 #include "lib/ucma/command.hpp"
 
 namespace qpattr {
+
+// The state that a program asks for, which may be any number: read as bytes, since an
+// enumeration holds only what it names.
+[[nodiscard, gnu::always_inline]] inline std::uint32_t state_asked(const ibv_qp_attr &attr) noexcept
+{
+	std::uint32_t state;
+	static_assert(sizeof state == sizeof attr.qp_state);
+	std::memcpy(&state, &attr.qp_state, sizeof state);
+	return state;
+}
 
 // Writes `attr` and `mask` on success only. Leaves errno where sys::write() does.
 [[nodiscard, gnu::always_inline]] inline result<void> query(int fd, std::uint32_t handle, std::uint32_t state,

@@ -97,8 +97,8 @@ int rdma_init_qp_attr(rdma_cm_id *id, ibv_qp_attr *qp_attr, int *qp_attr_mask)
 {
 	if (!usable(id) || !qp_attr || !qp_attr_mask)
 		return refuse(EINVAL);
-	const auto asked = qpattr::query(id->channel->fd, own(id)->handle, qp_attr->qp_state,
-					 *qp_attr, *qp_attr_mask);
+	const auto asked = qpattr::query(id->channel->fd, own(id)->handle,
+					 qpattr::state_asked(*qp_attr), *qp_attr, *qp_attr_mask);
 	if (!asked) [[unlikely]]
 		return refuse(explained(asked.why(), qpattr::uapi::init_qp_attr::name).code);
 	return 0;

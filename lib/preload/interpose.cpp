@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The symbol that stands in for stock librdmacm's: the whole way of one call.
-#include "lib/attr/translate.hpp"
 #include "lib/preload/served.hpp"
+#include "lib/query.hpp"
 #include "lib/ucma/command.hpp"
 
 using namespace qpattr;
@@ -17,7 +17,7 @@ rdma_init_qp_attr(preload::cm_id *id, ibv_qp_attr *attr, int *mask)
 	const preload::event_channel *const channel = id->channel;
 	if (!attr) [[unlikely]]
 		return preload::refused(-EINVAL);
-	const auto state = static_cast<std::uint32_t>(attr->qp_state);
+	const auto state = state_asked(*attr);
 	if (place <= 0) [[unlikely]]
 		return preload::serve_slowly(id, attr, mask, __builtin_return_address(0));
 	const std::uint32_t handle = preload::word_at(id, static_cast<std::size_t>(place));

@@ -18,6 +18,7 @@
 #include "lib/preload/trace.hpp"
 #include "lib/preload/undisturbed.hpp"
 #include "lib/preload/warn.hpp"
+#include "lib/query.hpp"
 
 namespace qpattr::preload {
 
@@ -254,7 +255,7 @@ int observe(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) noexcep
 {
 	call what{};
 	what.time_ns = now_ns(CLOCK_REALTIME);
-	what.asked = static_cast<std::uint32_t>(attr->qp_state);
+	what.asked = state_asked(*attr);
 	const std::uint64_t before = now_ns(CLOCK_MONOTONIC);
 	what.result = serve(id, attr, mask, caller, what.by_stock);
 	what.code = errno;

@@ -83,7 +83,7 @@ int ask_stock(cm_id *id, ibv_qp_attr *attr, int *mask, const void *caller) noexc
 int ask_kernel(cm_id *id, std::size_t offset, ibv_qp_attr *attr, int *mask) noexcept
 {
 	const auto asked = query(id->channel->fd, word_at(id, offset),
-				 static_cast<std::uint32_t>(attr->qp_state), *attr, *mask);
+				 state_asked(*attr), *attr, *mask);
 	return asked ? 0 : refused(-asked.why().code);
 }
 

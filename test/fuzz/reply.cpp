@@ -76,6 +76,9 @@ void parse_again(const ibv_qp_attr &attr)
 		if (attr::why_not_settable(each) || each.kind == attr::unit::gid)
 			continue;
 		const std::uint32_t number = attr::value_number(each, attr);
+		// 256 and more are bytes.
+		if (each.kind == attr::unit::path_mtu && number > IBV_MTU_4096)
+			continue;
 		attr::setting set;
 		attr::text_of<320> why;
 		if (attr::parse_setting(each.name, std::to_string(number), set, why))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "test/support/fake_cm_kernel.hpp"
 
+#include <algorithm>
 #include <ctime>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -195,14 +196,13 @@ long fake_cm_kernel::migrate(int fd, const rdma_ucm_migrate_id &command)
 	if (const long refused = look_up(from, command.id))
 		return refused;
 	auto &id = ids[command.id];
+	// Out of the one queue before into the other: it may be the same file.
 	auto &old = files_[from].events;
-	for (auto event = old.begin(); event != old.end();)
-		if (event->uid == id.uid) {
-			files_[fd].events.push_back(*event);
-			event = old.erase(event);
-		} else {
-			++event;
-		}
+	const auto its = std::stable_partition(old.begin(), old.end(),
+					       [&](const auto &event) { return event.uid != id.uid; });
+	const std::vector<rdma_ucm_event_resp> moved{its, old.end()};
+	old.erase(its, old.end());
+	files_[fd].events.insert(files_[fd].events.end(), moved.begin(), moved.end());
 	id.fd = fd;
 	answer(command.response, rdma_ucm_migrate_resp{id.reported}, 4);
 	return 0;
