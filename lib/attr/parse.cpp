@@ -102,7 +102,7 @@ unsigned distance(std::string_view a, std::string_view b) noexcept
 	constexpr std::size_t len_max = 32;
 	if (a.size() > len_max || b.size() > len_max)
 		return len_max;
-	std::uint8_t row[len_max + 1];
+	std::uint8_t row[len_max + 1]{};
 	for (std::size_t j = 0; j <= b.size(); ++j)
 		row[j] = static_cast<std::uint8_t>(j);
 	for (std::size_t i = 1; i <= a.size(); ++i) {

@@ -42,7 +42,7 @@ static uint32_t handle_of(struct rdma_cm_id *id)
 
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
-	struct rdma_event_channel *channel = malloc(sizeof *channel);
+	struct rdma_event_channel *channel;
 	const char *text = getenv("BARE_SPARE");
 
 	if (text)
@@ -53,6 +53,7 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 			return NULL;
 		ibv_free_device_list(list);
 	}
+	channel = malloc(sizeof *channel);
 	if (channel)
 		channel->fd = open("/dev/infiniband/rdma_cm", O_RDWR | O_CLOEXEC);
 	return channel;

@@ -54,8 +54,10 @@ EXPORT int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id 
 		uint8_t qp_type, reserved[5];
 	} command = {0, 24, 4, 1, (uintptr_t)&own->handle, (uint16_t)ps, IBV_QPT_RC, {0}};
 
-	if (tell(channel->fd, &command, sizeof command))
+	if (tell(channel->fd, &command, sizeof command)) {
+		free(own);
 		return -1;
+	}
 	/* No id's handle stands elsewhere, not even 0. */
 	memset(own->unknown, 0xff, sizeof own->unknown);
 	own->id.channel = channel;

@@ -87,7 +87,7 @@ std::vector<std::string> cgroup_dirs(const machine &of)
 		const std::string base =
 			controllers.empty() ? "/sys/fs/cgroup" : "/sys/fs/cgroup/rdma";
 		std::string path = each.substr(second + 1);
-		for (; path.size() > 1; path = path.substr(0, path.rfind('/')))
+		for (; path.size() > 1; path.resize(path.rfind('/')))
 			out.push_back(base + path);
 		out.push_back(base);
 	}

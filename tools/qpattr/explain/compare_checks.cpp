@@ -223,7 +223,7 @@ void gids(const check &at)
 		if (!to.src || !from.src)
 			return;
 		std::string host = host_of(*to.src);
-		host = host.substr(0, host.find('%'));
+		host.resize(std::min(host.find('%'), host.size()));
 		ibv_gid own;
 		if (host.find(':') == std::string::npos)
 			host.insert(0, "::ffff:");
