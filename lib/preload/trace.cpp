@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/planted.hpp"
+
 namespace qpattr::preload {
 namespace {
 
@@ -107,6 +109,47 @@ int current(struct stat &file) noexcept
 	return fd;
 }
 
+// The directory of `path`, looked at as it is now; what is opened then is opened there.
+class parent {
+public:
+	parent() noexcept
+	{
+		char *const slash = std::strrchr(path, '/');
+		name_ = slash + 1;
+		const char first = *name_;
+		*name_ = '\0';
+		fd_ = ::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		*name_ = first;
+		if (fd_ >= 0 && ::fstat(fd_, &is_) != 0)
+			is_.st_mode = S_IFDIR | 0777; // not known: not trusted
+	}
+	~parent()
+	{
+		if (fd_ >= 0)
+			::close(fd_);
+	}
+	parent(const parent &) = delete;
+	parent &operator=(const parent &) = delete;
+
+	[[nodiscard]] int open(int flags) const noexcept
+	{
+		return fd_ < 0 ? -1 : ::openat(fd_, name_, flags, 0600);
+	}
+	[[nodiscard]] bool look_at(struct stat &file) const noexcept
+	{
+		return ::fstatat(fd_, name_, &file, AT_SYMLINK_NOFOLLOW) == 0;
+	}
+	[[nodiscard]] planted judge(const struct stat &file) const noexcept
+	{
+		return qpattr::judge(is_, file, ::geteuid());
+	}
+
+private:
+	char *name_;
+	int fd_;
+	struct stat is_ = {};
+};
+
 bool is_memfd(int fd, const struct stat &file) noexcept
 {
 	return S_ISREG(file.st_mode) && file.st_nlink == 0 && ::fcntl(fd, F_GET_SEALS) >= 0;
@@ -153,12 +196,14 @@ bool parse_limit(const char *text, bytes &out) noexcept
 
 bool open_trace(const char *given, const char *limit_text, attr::text &why) noexcept
 {
-	const auto failed = [&](int code) noexcept {
-		why.add("QPATTR_TRACE: nothing is traced: cannot open ").add(given).add(": ");
-		why.add(code == ELOOP ? "it is a symbolic link; name the file itself"
-				      : std::strerror(code));
+	const auto refused = [&](const char *text) noexcept {
+		why.add("QPATTR_TRACE: nothing is traced: cannot open ").add(given).add(": ").add(text);
 		path[0] = '\0';
 		return false;
+	};
+	const auto failed = [&](int code) noexcept {
+		return refused(code == ELOOP ? "it is a symbolic link; name the file itself"
+					     : std::strerror(code));
 	};
 	bytes asked = no_limit;
 	if (limit_text && !parse_limit(limit_text, asked)) {
@@ -171,19 +216,26 @@ bool open_trace(const char *given, const char *limit_text, attr::text &why) noex
 		return failed(errno);
 	const bool link = is_descriptor_link(path);
 	follow_flag = link ? 0 : O_NOFOLLOW;
-	const int fd = ::open(path, open_flags | follow_flag | (link ? 0 : O_CREAT), 0600);
-	if (fd < 0) {
-		const int code = errno;
-		// Without a reader; it may come.
-		if (code == ENXIO && ::stat(path, &identity) == 0 && S_ISFIFO(identity.st_mode))
-			return true;
-		return failed(code);
-	}
-	if (::fstat(fd, &identity) != 0) {
-		const int code = errno;
+	const parent in;
+	const int fd = in.open(open_flags | follow_flag | (link ? 0 : O_CREAT));
+	const int code = errno;
+	const bool known = fd < 0 && !link && in.look_at(identity);
+	// Without a reader; it may come.
+	const bool waiting = known && code == ENXIO && S_ISFIFO(identity.st_mode);
+	if (fd < 0 && !waiting) // of a stranger's link in /tmp the kernel says EACCES
+		return failed(known && S_ISLNK(identity.st_mode) ? ELOOP : code);
+	if (fd >= 0 && ::fstat(fd, &identity) != 0) {
+		const int unknown = errno;
 		::close(fd);
-		return failed(code);
+		return failed(unknown);
 	}
+	if (const planted what = in.judge(identity); what != planted::no && !link) {
+		if (fd >= 0)
+			::close(fd);
+		return refused(text_of(what));
+	}
+	if (waiting)
+		return true;
 	// In another PID namespace that process is another, and its descriptors are anything.
 	if (link && !is_memfd(fd, identity)) {
 		::close(fd);

@@ -131,6 +131,12 @@ void *fake_librdmacm::allocate() const
 		::mprotect(pages, page_len, PROT_READ | PROT_WRITE);
 		return pages + page_len - id_len_;
 	}
+	if (at_page_start) {
+		auto *const pages = static_cast<char *>(::mmap(nullptr, 2 * page_len, PROT_NONE,
+							       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+		::mprotect(pages + page_len, page_len, PROT_READ | PROT_WRITE);
+		return pages + page_len;
+	}
 	const std::size_t front = foreign_blocks ? front_len : 0;
 	auto *const block = static_cast<char *>(std::calloc(1, front + id_len_));
 	if (front)
@@ -143,6 +149,8 @@ void fake_librdmacm::release(void *id) const
 	auto *const block = static_cast<char *>(id);
 	if (at_page_end)
 		::munmap(block + id_len_ - page_len, 2 * page_len);
+	else if (at_page_start)
+		::munmap(block - page_len, 2 * page_len);
 	else
 		std::free(block - (foreign_blocks ? front_len : 0));
 }

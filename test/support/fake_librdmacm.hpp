@@ -40,6 +40,8 @@ public:
 	bool foreign_blocks = false;
 	// Each id ends where its mapping does; nothing behind it can be read.
 	bool at_page_end = false;
+	// Each id begins where its mapping does; nothing in front of it can be read.
+	bool at_page_start = false;
 
 	// Makes an id as a program would.
 	preload::cm_id *create(preload::event_channel *channel);

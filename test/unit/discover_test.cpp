@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <malloc.h>
 #include <random>
 #include <string>
 #include <sys/uio.h>
@@ -24,6 +25,30 @@ namespace {
 
 // What process_vm_readv fails with; 0: the real one.
 int vm_read_errno = 0;
+// What was read by it, while its ids are malloc's: bytes outside the block of an id, and how
+// many reads there were. The word in front of a block is malloc's own note of its length.
+struct {
+	bool on = false;
+	std::size_t outside = 0, reads = 0;
+} watched;
+
+void watch(const iovec *pieces, unsigned long count)
+{
+	auto start = reinterpret_cast<std::uintptr_t>(pieces[0].iov_base);
+	std::size_t len = 0;
+	for (unsigned long i = 0; i < count; ++i)
+		len += pieces[i].iov_len;
+	++watched.reads;
+	if (len == sizeof(std::size_t)) {
+		start += len; // the note
+		len = 0;
+	} else {
+		start -= preload::public_id_len;
+		len += preload::public_id_len;
+	}
+	const std::size_t has = ::malloc_usable_size(reinterpret_cast<void *>(start));
+	watched.outside += len > has ? len - has : 0;
+}
 
 preload::discovery look(fake_librdmacm &library)
 {
@@ -32,6 +57,20 @@ preload::discovery look(fake_librdmacm &library)
 	// Whatever came out, nothing is left behind.
 	CHECK(library.live() == 0);
 	return found;
+}
+
+// With a page on one side of each id that cannot be read.
+void look_at_edges(bool fake_librdmacm::*edge, int code)
+{
+	fake_kernel::get().reset();
+	fake_librdmacm library{600};
+	library.*edge = true;
+	library.put_handle(544);
+	vm_read_errno = code;
+	const auto found = look(library);
+	vm_read_errno = 0;
+	CHECK(found.what == obstacle::none);
+	CHECK(found.offset == 544);
 }
 
 } // namespace
@@ -49,6 +88,8 @@ ssize_t __wrap_process_vm_readv(pid_t pid, const iovec *local, unsigned long loc
 				const iovec *remote, unsigned long remote_count,
 				unsigned long flags)
 {
+	if (watched.on)
+		watch(remote, remote_count);
 	if (!vm_read_errno)
 		return __real_process_vm_readv(pid, local, local_count, remote, remote_count,
 					       flags);
@@ -135,7 +176,22 @@ TEST_CASE("discover: rotated beside the right one: the right one", "[discover]")
 	CHECK(found.offset == 544);
 }
 
-TEST_CASE("discover: ids of an allocator that is not glibc's", "[discover]")
+TEST_CASE("discover: of malloc's ids nothing outside their blocks is read", "[discover]")
+{
+	for (const std::size_t len : {560UL, 600UL, 604UL, 616UL, 700UL, 900UL}) {
+		fake_kernel::get().reset();
+		fake_librdmacm library{len};
+		library.put_handle(544);
+		watched = {true, 0, 0};
+		const auto found = look(library);
+		watched.on = false;
+		CHECK(found.offset == 544);
+		CHECK(watched.reads >= 10);
+		CHECK(watched.outside == 0);
+	}
+}
+
+TEST_CASE("discover: ids of an allocator that is not glibc's", "[discover][memcheck]")
 {
 	fake_kernel::get().reset();
 	fake_librdmacm library{600};
@@ -159,19 +215,20 @@ TEST_CASE("discover: where the kernel may not read for us, pages are probed", "[
 	CHECK(found.offset == 544);
 }
 
-TEST_CASE("discover: ids at the very end of what is mapped", "[discover]")
+TEST_CASE("discover: ids at the very end of what is mapped", "[discover][memcheck]")
 {
-	for (const int code : {0, EPERM}) {
-		fake_kernel::get().reset();
-		fake_librdmacm library{600};
-		library.at_page_end = true;
-		library.put_handle(544);
-		vm_read_errno = code;
-		const auto found = look(library);
-		vm_read_errno = 0;
-		CHECK(found.what == obstacle::none);
-		CHECK(found.offset == 544);
-	}
+	look_at_edges(&fake_librdmacm::at_page_end, 0);
+}
+
+TEST_CASE("discover: ids that begin where what is mapped does", "[discover][memcheck]")
+{
+	look_at_edges(&fake_librdmacm::at_page_start, 0);
+}
+
+TEST_CASE("discover: ids at both edges, where the kernel may not read for us", "[discover]")
+{
+	look_at_edges(&fake_librdmacm::at_page_end, EPERM);
+	look_at_edges(&fake_librdmacm::at_page_start, EPERM);
 }
 
 TEST_CASE("discover: a second copy of the handle is ambiguous", "[discover]")

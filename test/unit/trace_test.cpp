@@ -18,6 +18,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/planted.hpp"
 #include "test/support/catch.hpp"
 
 using namespace qpattr;
@@ -164,6 +165,48 @@ TEST_CASE("trace: what cannot be opened is said", "[trace]")
 	CHECK(in_child([&] {
 		      return opened(at / "link") + (tracing() ? "on" : "off");
 	      }).find("off") != std::string::npos);
+}
+
+TEST_CASE("trace: where all may make files, what another may have put there is refused", "[trace]")
+{
+	const directory at;
+	REQUIRE(::chmod(at.name, 01777) == 0);
+	const std::string prefix = "QPATTR_TRACE: nothing is traced: cannot open ";
+	std::ofstream{at / "own"} << "before\n";
+	CHECK(in_child([&] { return opened_then(at / "own", "a\n"); }) == "0");
+	CHECK(in_child([&] { return opened_then(at / "new", "a\n"); }) == "0");
+	// Another name of a file of ours, as anyone could give it.
+	REQUIRE(::link((at / "own").c_str(), (at / "linked").c_str()) == 0);
+	CHECK(in_child([&] { return opened_then(at / "linked", "b\n"); }).rfind(
+		      prefix + (at / "linked") + ": it has another name too (a hard link)", 0) == 0);
+	CHECK(contents(at / "own") == "before\na\n");
+	REQUIRE(::chmod(at.name, 0700) == 0);
+	CHECK(in_child([&] { return opened_then(at / "linked", "b\n"); }) == "0");
+}
+
+TEST_CASE("trace: whose file it is counts where all may make files", "[trace]")
+{
+	constexpr uid_t own = 1000, other = 1001;
+	struct stat directory{}, file{};
+	const auto judged = [&](mode_t of_directory, mode_t of_file, uid_t owner, nlink_t names) {
+		directory.st_mode = S_IFDIR | of_directory;
+		file.st_mode = of_file;
+		file.st_uid = owner;
+		file.st_nlink = names;
+		return judge(directory, file, own);
+	};
+	for (const mode_t all : {01777U, 0777U, 01775U}) {
+		CHECK(judged(all, S_IFREG, own, 1) == planted::no);
+		CHECK(judged(all, S_IFREG, 0, 1) == planted::no);
+		CHECK(judged(all, S_IFREG, other, 1) == planted::foreign);
+		CHECK(judged(all, S_IFIFO, other, 1) == planted::foreign);
+		CHECK(judged(all, S_IFREG, own, 2) == planted::linked);
+		CHECK(judged(all, S_IFCHR, 0, 2) == planted::no);
+	}
+	for (const mode_t few : {0755U, 0700U, 0775U, 01755U}) {
+		CHECK(judged(few, S_IFREG, other, 1) == planted::no);
+		CHECK(judged(few, S_IFREG, own, 2) == planted::no);
+	}
 }
 
 TEST_CASE("trace: a descriptor of a process is a name too", "[trace]")

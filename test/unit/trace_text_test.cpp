@@ -139,7 +139,13 @@ TEST_CASE("trace_text: what a stranger named cannot move the cursor")
 	CHECK(harmless("a\x1b[2Jb\n") == "a?[2Jb?");
 	CHECK(harmless("\xc2\x9b"
 		       "2J") == "??2J");
-	CHECK(harmless("gr\xc3\xbc\xc3\x9f") == "gr\xc3\xbc\xc3\x9f");
+	// A terminal that does not know UTF-8 takes 0x9f as a command.
+	CHECK(harmless("gr\xc3\xbc\xc3\x9f") == (utf8() ? "gr\xc3\xbc\xc3\x9f" : "gr\xc3\xbc??"));
+	// No characters: cut off, too long, a command of eight bits.
+	CHECK(harmless("a\x9b" "31m\xc3") == "a?31m?");
+	CHECK(harmless("\xc0\x9b\xe2\x82") == "????");
+	// What turns the text that follows: U+202E, U+2066, U+200F, U+2028, U+061C.
+	CHECK(harmless("a\xe2\x80\xae" "b\xe2\x81\xa6\xe2\x80\x8f\xe2\x80\xa8\xd8\x9c") == "a???b???????????");
 	CHECK(columns("\xc3\xbc") == 1);
 	CHECK(cut("abcdef", 4) == "abc~");
 	CHECK(cut("abc", 3) == "abc");

@@ -4,11 +4,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
+#include <memory>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
@@ -20,6 +19,7 @@
 #include "tools/conformance/child.hpp"
 #include "tools/conformance/printer.hpp"
 #include "tools/conformance/quote.hpp"
+#include "tools/written_file.hpp"
 
 namespace conformance {
 namespace {
@@ -229,23 +229,25 @@ public:
 	explicit run_file(const std::string &path) : path_{path}
 	{
 		struct stat is {};
-		const bool there = ::stat(path.c_str(), &is) == 0;
+		path_ = qpattr::written_path(path); // a link stays
+		const bool there = ::stat(path_.c_str(), &is) == 0;
 		if (there && S_ISDIR(is.st_mode))
 			errno = EISDIR, fail();
 		direct_ = there && !S_ISREG(is.st_mode);
-		char real[PATH_MAX];
-		if (there && !direct_ && ::realpath(path.c_str(), real))
-			path_ = real; // a link stays
-		if (direct_ ? ::access(path.c_str(), W_OK) != 0 : !std::ofstream{part()})
+		if (direct_ && ::access(path_.c_str(), W_OK) != 0)
 			fail();
+		if (!direct_)
+			::close(open_part());
 		drop_part();
 	}
 	void write(const json &what) const
 	{
-		std::ofstream file{direct_ ? path_ : part()};
-		file << what.dump(1) << '\n';
-		file.close();
-		if (!file || (!direct_ && std::rename(part().c_str(), path_.c_str()) != 0)) {
+		const int fd = direct_ ? qpattr::open_to_write(path_, 0666) : open_part();
+		const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file{::fdopen(fd, "w"), std::fclose};
+		const std::string text = what.dump(1) + '\n';
+		const bool whole = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
+				   std::fflush(file.get()) == 0;
+		if (!whole || (!direct_ && std::rename(part().c_str(), path_.c_str()) != 0)) {
 			const int code = errno;
 			drop_part();
 			errno = code, fail();
@@ -254,6 +256,14 @@ public:
 
 private:
 	[[nodiscard]] std::string part() const { return path_ + ".part"; }
+	// Emptied, if one was left there.
+	[[nodiscard]] int open_part() const
+	{
+		const int fd = qpattr::open_to_write(qpattr::written_path(part()), 0666);
+		if (::ftruncate(fd, 0) != 0)
+			fail();
+		return fd;
+	}
 	void drop_part() const
 	{
 		if (!direct_)

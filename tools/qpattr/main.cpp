@@ -7,7 +7,10 @@
 #include <exception>
 #include <fcntl.h>
 #include <iostream>
+#include <linux/capability.h>
 #include <string>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 #include <vector>
 
@@ -62,11 +65,29 @@ std::string missing(const CLI::App &app, int argc, char **argv, const char *what
 			   like.empty() ? "qpattr --help lists them" : "did you mean " + like + "?");
 }
 
+// Whether the file of this program gives it rights that its caller has not: it starts
+// programs, and writes files, that its caller names.
+bool has_rights_of_its_file()
+{
+	if (::getuid() != ::geteuid() || ::getgid() != ::getegid())
+		return true;
+	__user_cap_header_struct version{_LINUX_CAPABILITY_VERSION_3, 0};
+	__user_cap_data_struct rights[_LINUX_CAPABILITY_U32S_3] = {};
+	return ::getuid() != 0 && ::getauxval(AT_SECURE) &&
+	       ::syscall(SYS_capget, &version, rights) == 0 && (rights[0].permitted | rights[1].permitted);
+}
+
 } // namespace
 
 int main(int argc, char **argv)
 {
 	fill_streams();
+	if (has_rights_of_its_file()) {
+		std::fputs("qpattr: its file gives it rights that its caller has not: take them away "
+			   "(chmod ug-s, setcap -r), and run it as a user who has them\n",
+			   stderr);
+		return failed_status;
+	}
 	CLI::App app{"Shows, changes and explains the attributes that RDMA programs give\n"
 		     "their queue pairs.",
 		     "qpattr"};

@@ -12,6 +12,46 @@ bool continues(char c)
 	return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
+unsigned char byte_at(std::string_view text, std::size_t at)
+{
+	return at < text.size() ? static_cast<unsigned char>(text[at]) : 0;
+}
+
+// How long the character is that begins there; 0 where none does.
+std::size_t sequence_at(std::string_view text, std::size_t at)
+{
+	const unsigned char first = byte_at(text, at);
+	if (first < 0x80)
+		return 1;
+	const std::size_t len = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+	if (first < 0xc2 || first > 0xf4)
+		return 0;
+	for (std::size_t i = 1; i < len; ++i)
+		if ((byte_at(text, at + i) & 0xc0) != 0x80)
+			return 0;
+	return len;
+}
+
+// Whether a terminal would do something at it, or show what follows in another order.
+bool commands(std::string_view text, std::size_t at, std::size_t len)
+{
+	const unsigned char first = byte_at(text, at), second = byte_at(text, at + 1),
+			    third = byte_at(text, at + 2);
+	if (len == 1)
+		return first < 0x20 || first == 0x7f;
+	// Of Latin 1, in UTF-8; and where the terminal may not know UTF-8, in any character.
+	if (first == 0xc2 && second < 0xa0)
+		return true;
+	for (std::size_t i = 1; !utf8() && i < len; ++i)
+		if (byte_at(text, at + i) < 0xa0)
+			return true;
+	// U+061C, U+200E and F, U+2028 to E, U+2066 to 9.
+	return (first == 0xd8 && second == 0x9c) ||
+	       (first == 0xe2 && second == 0x80 &&
+		(third == 0x8e || third == 0x8f || (third >= 0xa8 && third <= 0xae))) ||
+	       (first == 0xe2 && second == 0x81 && third >= 0xa6 && third <= 0xa9);
+}
+
 } // namespace
 
 std::size_t columns(std::string_view text)
@@ -71,13 +111,16 @@ const char *arrow()
 std::string harmless(std::string_view text)
 {
 	std::string out{text};
-	for (char &c : out)
-		if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-			c = '?';
-	// The control characters of Latin 1, in UTF-8.
-	for (std::size_t i = 0; i + 1 < out.size(); ++i)
-		if (out[i] == '\xc2' && static_cast<unsigned char>(out[i + 1]) < 0xa0)
-			out[i] = out[i + 1] = '?';
+	for (std::size_t i = 0; i < out.size();) {
+		const std::size_t len = sequence_at(out, i);
+		if (len == 0 || commands(out, i, len)) {
+			const std::size_t all = len ? len : 1;
+			out.replace(i, all, all, '?');
+			i += all;
+		} else {
+			i += len;
+		}
+	}
 	return out;
 }
 

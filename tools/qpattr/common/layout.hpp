@@ -26,8 +26,8 @@ namespace qpattr::tool {
 [[nodiscard]] bool utf8();
 [[nodiscard]] const char *arrow();
 
-// What a stranger's program named itself, or its peer, is not to move the cursor:
-// bytes that are no characters become '?'.
+// What a stranger's program named itself, or its peer, is not to move the cursor, nor to turn
+// what follows: bytes that are no characters, or command the terminal, become '?'.
 [[nodiscard]] std::string harmless(std::string_view text);
 
 // A part of a line, never broken itself.

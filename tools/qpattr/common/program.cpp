@@ -222,7 +222,7 @@ std::string find_program(const std::string &name, const char *command)
 std::string find_preload_object()
 {
 	std::string path;
-	const char *const asked = std::getenv("QPATTR_PRELOAD_OBJECT");
+	const char *const asked = ::secure_getenv("QPATTR_PRELOAD_OBJECT");
 	if (asked && *asked) {
 		path = resolved(asked);
 		if (path.empty() || ::access(path.c_str(), R_OK) != 0)
@@ -231,7 +231,11 @@ std::string find_preload_object()
 						  asked)};
 	} else {
 		const std::string dir = own_dir();
-		path = resolved(dir + "/../../lib/preload/libqpattr-preload.so");
+		// As it was built: of an installed program that directory is nobody's, and may
+		// be another user's (of /scratch/qpattr/bin it is /scratch/lib).
+		constexpr std::string_view built = "/tools/qpattr";
+		if (dir.size() > built.size() && dir.compare(dir.size() - built.size(), built.size(), built) == 0)
+			path = resolved(dir + "/../../lib/preload/libqpattr-preload.so");
 		if (path.empty())
 			path = resolved(dir + "/../" QPATTR_LIBDIR "/libqpattr-preload.so");
 		if (path.empty() || ::access(path.c_str(), R_OK) != 0)

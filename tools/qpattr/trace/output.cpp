@@ -5,20 +5,20 @@
 #include <cstdio>
 #include <cstring>
 #include <fcntl.h>
-#include <filesystem>
 #include <optional>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <system_error>
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "tools/qpattr/common/failure.hpp"
 #include "tools/qpattr/common/files.hpp"
+#include "tools/qpattr/common/layout.hpp"
 #include "tools/qpattr/common/terminal.hpp"
 #include "tools/qpattr/common/trace_text.hpp"
 #include "tools/qpattr/trace/perfetto.hpp"
+#include "tools/written_file.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -32,9 +32,8 @@ bool is_regular(int fd)
 // Emptied when it is ours alone: two that write one file would leave neither's trace.
 int open_or_fail(const std::string &path)
 {
-	const int fd = ::open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0666);
-	if (fd < 0)
-		throw failure{fmt::format("cannot write {}: {}", path, std::strerror(errno))};
+	// For its owner only: with what is in it a stranger could send packets to the QPs.
+	const int fd = open_to_write(written_path(path), 0600);
 	if (!is_regular(fd))
 		return fd;
 	if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -80,6 +79,7 @@ public:
 		else
 			fd_ = open_or_fail(path);
 		own_ = fd_ > STDERR_FILENO;
+		terminal_ = ::isatty(fd_) == 1;
 		// Of a file that others write too, as a standard stream may be, the
 		// position is not ours alone.
 		positioned_ = own_ && is_regular(fd_);
@@ -111,6 +111,7 @@ public:
 	}
 
 	[[nodiscard]] int fd() const { return fd_; }
+	[[nodiscard]] bool is_terminal() const { return terminal_; }
 	[[nodiscard]] int error() const { return error_; }
 	[[nodiscard]] const std::string &name() const { return name_; }
 
@@ -148,7 +149,7 @@ private:
 	std::string name_, tail_;
 	int fd_ = -1;
 	int error_ = 0;
-	bool own_ = false, positioned_ = false;
+	bool own_ = false, positioned_ = false, terminal_ = false;
 	std::uint64_t position_ = 0;
 };
 
@@ -190,7 +191,7 @@ public:
 	explicit json_output(const std::string &path) : counted_output{path, ""} {}
 	void take(const record &, std::string_view line) override
 	{
-		put(std::string{line} + "\n");
+		put((to().is_terminal() ? harmless(line) : std::string{line}) + "\n");
 	}
 	void finish(std::uint64_t) override {}
 };
@@ -223,9 +224,7 @@ private:
 	// Where links lead: they stay.
 	static std::string target_of(const std::string &path)
 	{
-		std::error_code none;
-		const auto real = std::filesystem::canonical(path, none);
-		return none ? path : real.string();
+		return path == "-" ? path : written_path(path);
 	}
 	// What is there and is no file, a pipe or a device, is written to as it is.
 	static std::string working_name(const std::string &path)

@@ -25,9 +25,19 @@ std::string own_path(int fd)
 	return fmt::format("/proc/{}/fd/{}", ::getpid(), fd);
 }
 
+// Never to be executed, which machines can insist on (vm.memfd_noexec=2); kernels before
+// 6.3 do not know that.
+int make()
+{
+	constexpr unsigned never_executed = 8; // MFD_NOEXEC_SEAL, with which seals are allowed
+	constexpr const char *name = "qpattr-trace";
+	const int fd = ::memfd_create(name, MFD_CLOEXEC | never_executed);
+	return fd < 0 && errno == EINVAL ? ::memfd_create(name, MFD_CLOEXEC | MFD_ALLOW_SEALING) : fd;
+}
+
 } // namespace
 
-spool::spool() : fd_{::memfd_create("qpattr-trace", MFD_CLOEXEC | MFD_ALLOW_SEALING)}
+spool::spool() : fd_{make()}
 {
 	if (fd_ < 0)
 		throw failure{

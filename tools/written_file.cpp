@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT
+#include "tools/written_file.hpp"
+
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdexcept>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "lib/planted.hpp"
+
+namespace qpattr {
+namespace {
+
+[[noreturn]] void refuse(const std::string &path, const char *why)
+{
+	throw std::runtime_error{"cannot write " + path + ": " + why};
+}
+
+// The last part of a path in its directory, which stays the same whatever is renamed.
+class place {
+public:
+	explicit place(const std::string &path) : path_{path}
+	{
+		const std::size_t slash = path.rfind('/');
+		dir_ = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+		name_ = path.substr(slash + 1);
+		fd_ = ::open(dir_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (fd_ < 0 || ::fstat(fd_, &is_) != 0)
+			refuse(path, std::strerror(errno));
+	}
+	~place() { ::close(fd_); }
+	place(const place &) = delete;
+	place &operator=(const place &) = delete;
+
+	// False if there is no such file.
+	[[nodiscard]] bool look_at(struct stat &file) const
+	{
+		if (::fstatat(fd_, name_.c_str(), &file, AT_SYMLINK_NOFOLLOW) == 0)
+			return true;
+		if (errno != ENOENT || name_.empty())
+			refuse(path_, std::strerror(name_.empty() ? EISDIR : errno));
+		return false;
+	}
+	void insist_on_own(const struct stat &file) const
+	{
+		if (const planted what = judge(is_, file, ::geteuid()); what != planted::no)
+			refuse(path_, text_of(what));
+	}
+	// Those of /proc are no names: /dev/stderr.
+	[[nodiscard]] bool is_proc() const
+	{
+		struct statfs on;
+		return ::fstatfs(fd_, &on) == 0 && on.f_type == PROC_SUPER_MAGIC;
+	}
+	[[nodiscard]] bool shared() const { return is_shared(is_); }
+	[[nodiscard]] std::string link_target() const
+	{
+		std::string out(PATH_MAX, '\0');
+		const ssize_t len = ::readlinkat(fd_, name_.c_str(), out.data(), out.size());
+		if (len < 0)
+			refuse(path_, std::strerror(errno));
+		out.resize(static_cast<std::size_t>(len));
+		return out.rfind('/', 0) == 0 || dir_ == "." ? out : dir_ + out;
+	}
+	[[nodiscard]] int open(int flags, mode_t mode) const
+	{
+		return ::openat(fd_, name_.c_str(), flags | O_WRONLY | O_CLOEXEC | O_NOCTTY, mode);
+	}
+
+private:
+	std::string path_, dir_, name_;
+	int fd_;
+	struct stat is_;
+};
+
+} // namespace
+
+std::string written_path(const std::string &path)
+{
+	constexpr int links_max = 40;
+	std::string at = path;
+	for (int i = 0; i < links_max; ++i) {
+		const place here{at};
+		struct stat is;
+		if (!here.look_at(is))
+			return at;
+		if (!S_ISLNK(is.st_mode)) {
+			here.insist_on_own(is);
+			return at;
+		}
+		if (here.is_proc())
+			return at;
+		if (here.shared())
+			refuse(at, "it is a symbolic link in a directory where all may make files; "
+				   "name the file itself");
+		at = here.link_target();
+	}
+	refuse(path, std::strerror(ELOOP));
+}
+
+int open_to_write(const std::string &path, mode_t mode)
+{
+	const place here{path};
+	struct stat before, now;
+	// Looked at first: opening a FIFO waits for its reader.
+	const bool there = here.look_at(before);
+	const bool link = there && S_ISLNK(before.st_mode);
+	if (link && !here.is_proc())
+		refuse(path, "it has become a symbolic link");
+	if (there && !link)
+		here.insist_on_own(before);
+	const int fd = here.open(!there ? O_CREAT | O_EXCL : link ? 0 : O_NOFOLLOW, mode);
+	if (fd < 0)
+		refuse(path, std::strerror(errno));
+	if (there && !link &&
+	    (::fstat(fd, &now) != 0 || now.st_dev != before.st_dev || now.st_ino != before.st_ino)) {
+		::close(fd);
+		refuse(path, "it has become another file");
+	}
+	return fd;
+}
+
+} // namespace qpattr

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT
+// A file that a program in tools writes, under a name that a person gave. Where others may
+// make files, as in /tmp, what is there already may be their doing, to have it written to:
+// then it is refused.
+#pragma once
+
+#include <string>
+#include <sys/types.h>
+
+namespace qpattr {
+
+// Where the links of a path lead. Throws std::runtime_error, which says why, if that is
+// nowhere, or if another user may have made the link or what it leads to.
+[[nodiscard]] std::string written_path(const std::string &path);
+
+// A descriptor to write to it with; made with this mode if it is not there, else as it is.
+// Close-on-exec. A path that written_path() gave. Throws as that.
+[[nodiscard]] int open_to_write(const std::string &path, mode_t mode);
+
+} // namespace qpattr
