@@ -93,7 +93,8 @@ std::string written_path(const std::string &path)
 			here.insist_on_own(is);
 			return at;
 		}
-		if (here.is_proc())
+		// A descriptor: of a file by its name, of a pipe there is none.
+		if (struct stat of; here.is_proc() && (::stat(at.c_str(), &of) != 0 || !S_ISREG(of.st_mode)))
 			return at;
 		if (here.shared())
 			refuse(at, "it is a symbolic link in a directory where all may make files; "

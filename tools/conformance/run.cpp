@@ -226,10 +226,9 @@ std::string kernel_release()
 class run_file {
 public:
 	// Throws if it could not be written at the end.
-	explicit run_file(const std::string &path) : path_{path}
+	explicit run_file(const std::string &path) : path_{qpattr::written_path(path)} // a link stays
 	{
 		struct stat is {};
-		path_ = qpattr::written_path(path); // a link stays
 		const bool there = ::stat(path_.c_str(), &is) == 0;
 		if (there && S_ISDIR(is.st_mode))
 			errno = EISDIR, fail();
