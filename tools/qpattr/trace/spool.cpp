@@ -25,8 +25,7 @@ std::string own_path(int fd)
 	return fmt::format("/proc/{}/fd/{}", ::getpid(), fd);
 }
 
-// Never to be executed, which machines can insist on (vm.memfd_noexec=2); kernels before
-// 6.3 do not know that.
+// Never to be executed, which kernels before 6.3 do not know.
 int make()
 {
 	constexpr unsigned never_executed = 8; // MFD_NOEXEC_SEAL, with which seals are allowed
