@@ -129,9 +129,9 @@ public:
 
 	void destroy(std::size_t i) noexcept
 	{
-		if (ids_[i])
-			library_.destroy_id(ids_[i]);
-		ids_[i] = nullptr;
+		// What could not be destroyed stays stock's memory: tried again at the end.
+		if (ids_[i] && library_.destroy_id(ids_[i]) == 0)
+			ids_[i] = nullptr;
 	}
 
 private:

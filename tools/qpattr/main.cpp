@@ -8,7 +8,9 @@
 #include <fcntl.h>
 #include <iostream>
 #include <linux/capability.h>
+#include <new>
 #include <string>
+#include <string_view>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -77,9 +79,31 @@ bool has_rights_of_its_file()
 	       ::syscall(SYS_capget, &version, rights) == 0 && (rights[0].permitted | rights[1].permitted);
 }
 
-} // namespace
+// Where nothing can be allocated, nor an exception be told of in another way.
+[[noreturn]] void give_up()
+{
+	constexpr std::string_view text{"qpattr: out of memory: free some, or raise the limit (ulimit -v)\n"};
+	constexpr std::string_view other{"qpattr: ended by an error of its own\n"};
+	std::string_view why = text;
+	if (const std::exception_ptr thrown = std::current_exception()) {
+		try {
+			std::rethrow_exception(thrown);
+		} catch (const std::bad_alloc &) {
+		} catch (...) {
+			why = other;
+		}
+	}
+	[[maybe_unused]] const auto said = ::write(STDERR_FILENO, why.data(), why.size());
+	::_exit(failed_status);
+}
 
-int main(int argc, char **argv)
+// Before the constructors of any object of ours or of CLI11's, which allocate.
+[[gnu::constructor(101)]] void know_give_up()
+{
+	std::set_terminate(give_up);
+}
+
+int run(int argc, char **argv)
 {
 	fill_streams();
 	if (has_rights_of_its_file()) {
@@ -116,9 +140,22 @@ int main(int argc, char **argv)
 	} catch (const failure &why) {
 		std::fprintf(stderr, "qpattr: %s\n", harmless(why.what()).c_str());
 		return why.status;
+	} catch (const std::bad_alloc &) {
+		give_up();
 	} catch (const std::exception &why) {
 		std::fprintf(stderr, "qpattr: %s\n", harmless(why.what()).c_str());
 		return failed_status;
 	}
 	return status;
+}
+
+} // namespace
+
+int main(int argc, char **argv)
+{
+	try {
+		return run(argc, argv);
+	} catch (...) {
+		give_up();
+	}
 }

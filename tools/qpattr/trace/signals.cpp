@@ -102,7 +102,9 @@ signals::~signals()
 		if (none_yet_)
 			none_yet_.unlock();
 		const std::uint64_t one = 1;
-		[[maybe_unused]] const auto told = ::write(stop_, &one, sizeof one);
+		// Without it the thread would be waited for without end.
+		while (::write(stop_, &one, sizeof one) < 0)
+			;
 		thread_.join();
 		// All was said: what has come since has nothing left to end.
 		signalfd_siginfo late;

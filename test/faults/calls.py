@@ -1,0 +1,288 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""calls.py BUILD SHARE PART...: system calls that fail, of one in SHARE. Parts: preload, traced,
+overridden (a program under the preload object), connected (a program of the connection
+manager). One line a kind, and one for each fault that did harm."""
+import collections
+import json
+import os
+import re
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+import table  # noqa: E402
+from injected import Fault, Subject, call_at, faults_of, name_of  # noqa: E402
+
+# As in mark.h.
+LOADED, OBJECTS, BEGIN, END, LAST = range(5)
+WRITE, CLOSE, IOCTL = 1, 3, 16
+INIT_QP_ATTR = '0b000000'
+
+build, share = sys.argv[1:3]
+here = f'{build}/test/faults'
+share = int(share)
+preload = [f'{here}/marker.so', f'{build}/lib/preload/libqpattr-preload.so']
+
+
+def unharmed(result):
+    """What is wrong whatever was injected."""
+    if result.end != 'exit':
+        return f'{result.end} {result.code}'
+    if result.left:
+        return f'{result.left} processes are left'
+    wrong = re.search('^.*wrong.*$', result.output, re.M)
+    if wrong:
+        return wrong.group()
+    return None
+
+
+def left_behind(result, base):
+    """Descriptors and bytes, as the program tells of them at its end. A close() that fails
+    closes nothing here, and a munmap() unmaps nothing."""
+    def told(of):
+        found = re.search(r'^(?:left: )?(?:descriptors )?(-?\d+)(?: descriptors,| bytes) (-?\d+)', of.output, re.M)
+        return (int(found.group(1)), int(found.group(2))) if found else None
+    mine, usual = told(result), told(base)
+    if not mine:
+        return f'status {result.code}, and no word at its end'
+    if mine[0] - usual[0] not in ((0, 1) if result.fault.number == CLOSE else (0,)):
+        return f'{mine[0] - usual[0]} descriptors are left'
+    if mine[1] > usual[1]:
+        return f'{mine[1] - usual[1]} bytes are left'
+    return None
+
+
+def answers(result):
+    return [line for line in result.output.splitlines() if re.fullmatch(r'0|E[A-Z0-9]+', line)]
+
+
+def asked_harm(result, listed, base):
+    """A call fails only if its own command did, and says that error."""
+    harm = unharmed(result) or left_behind(result, base)
+    if harm:
+        return harm
+    failed = [each for each in answers(result) if each != '0']
+    if len(answers(result)) != 3:
+        return 'not three calls'
+    hit = call_at(listed, result.fault)
+    own = hit.number == WRITE and hit.mark == BEGIN and hit.text.startswith(INIT_QP_ATTR)
+    if failed != ([name_of(result.fault.error)] if own else []):
+        return f'calls fail: {failed}'
+    return None
+
+
+def judge(row, results, harm_of, outcome_of):
+    outcomes = collections.Counter()
+    for each in results:
+        harm = harm_of(each)
+        if not each.injected:
+            outcomes['not met'] += 1
+        elif harm:
+            row.failed(each.fault.what, harm, each.output)
+        else:
+            outcomes[outcome_of(each)] += 1
+    row.tell(len(results), outcomes)
+
+
+def refused_or_served(result):
+    return 'refused' if any(each != '0' for each in answers(result)) else 'served'
+
+
+def preload_part():
+    row = table.Row('calls', 'preload object, first call')
+    asked = Subject(here, [f'{here}/asked'], preload, [LOADED, BEGIN, LAST])
+    listed, base = asked.base()
+    results = asked.run(faults_of(listed, share))
+    judge(row, results, lambda each: asked_harm(each, listed, base), refused_or_served)
+    # The command itself fails alike under stock.
+    stock = Subject(here, [f'{here}/asked'], [], [BEGIN])
+    stock_listed, _ = stock.base()
+    row = table.Row('calls', 'the same, stock: equal answers')
+    ours = {}
+    for each in results:
+        hit = call_at(listed, each.fault)
+        if hit.number == WRITE and hit.text.startswith(INIT_QP_ATTR):
+            ours[answers_key(listed, each.fault)] = answers(each)
+    faults = [each for each in faults_of(stock_listed, 1) if answers_key(stock_listed, each) in ours]
+    judge(row, stock.run(faults), lambda each: None if answers(each) == ours[answers_key(stock_listed, each.fault)]
+          else f'stock says {answers(each)}, ours {ours[answers_key(stock_listed, each.fault)]}', refused_or_served)
+
+
+def answers_key(listed, fault):
+    """Which of the commands, and the error."""
+    commands = [at for at, each in enumerate(listed) if each.number == WRITE and each.text.startswith(INIT_QP_ATTR)]
+    own = [at for at, each in enumerate(listed) if each.number == fault.number][fault.first - 1]
+    return (commands.index(own), fault.error) if own in commands else None
+
+
+def records_by_program(path):
+    out = collections.defaultdict(list)
+    with open(path, encoding='utf-8', errors='replace') as file:
+        for line in file:
+            record = json.loads(line)
+            out[record['pid']].append(record)
+    return out
+
+
+def lost_in_silence(result, records):
+    """Whether a record is neither there nor said to be lost."""
+    if re.search(r'^qpattr: .*nothing is (traced|overridden)', result.output, re.M):
+        return None
+    calls = [each for each in records if each['type'] == 'call']
+    ends = [each for each in records if each['type'] == 'end']
+    said = re.search(r'^qpattr: (\d+) records? of asked', result.output, re.M)
+    lost = ends[0]['lost'] if ends else int(said.group(1)) if said else 0
+    if len(calls) + lost < 3:
+        return f'{3 - len(calls)} records of calls are lost, {lost} said'
+    if not ends and not re.search('^qpattr: .*record', result.output, re.M):
+        return 'the last record is lost, and nothing said'
+    if calls and not any(each['type'] == 'process' for each in records):
+        return 'calls without the record of their process'
+    return None
+
+
+def traced_part(override=None):
+    row = table.Row('calls', 'preload object, with overrides' if override else 'preload object, traced')
+    with tempfile.TemporaryDirectory() as directory:
+        trace = f'{directory}/trace'
+        environment = {'QPATTR_TRACE': trace}
+        if override:
+            environment['QPATTR_OVERRIDE'] = override
+        asked = Subject(here, [f'{here}/asked'], preload, [LOADED, BEGIN, LAST], environment)
+        listed, base = asked.base()
+        results = asked.run(faults_of(listed, share))
+        records = records_by_program(trace) if os.path.exists(trace) else {}
+
+        def harm_of(result):
+            pid = re.search(r'^pid (\d+)$', result.output, re.M)
+            harm = asked_harm(result, listed, base)
+            return harm or lost_in_silence(result, records.get(int(pid.group(1)) if pid else 0, []))
+
+        judge(row, results, harm_of,
+              lambda each: 'said' if re.search('^qpattr: ', each.output, re.M) else refused_or_served(each))
+
+
+# Which ours and stock both make, as often, though stock makes some before for itself.
+SAME_COMMANDS = {'00', '01', '04', '06', '07', '08', '0a', '0b', '0c', '14', '15'}
+
+
+def command_key(listed, fault):
+    """Of a command: which of its kind, from the last, and the error. None for other calls."""
+    hit = call_at(listed, fault)
+    kind = hit.text[:2]
+    if hit.number != WRITE or kind not in SAME_COMMANDS:
+        return None
+    writes = [each for each in listed if each.number == WRITE]
+    return kind, sum(each.text[:2] == kind for each in writes[fault.first - 1:]), fault.error
+
+
+def first_failure(result):
+    found = re.search('^failed: (.*)$', result.output, re.M)
+    # The status of an event that tells of it: stock has -1 there, ours the error.
+    return re.sub('(: RDMA_CM_EVENT_.*) E.*', r'\1', found.group(1)) if found else 'nothing'
+
+
+def connected_part():
+    row = table.Row('calls', 'connection manager')
+    ours = Subject(here, [f'{here}/connected_qpattr'], [f'{here}/marker.so'], [BEGIN])
+    listed, base = ours.base()
+    if 'again whole' not in base.output or 'failed' in base.output:
+        row.failed('nothing', 'the program is not whole', base.output)
+    # The program's own: it waits for events.
+    results = ours.run(faults_of(listed, share, leave_out=['poll', 'fcntl']))
+    judge(row, results, lambda each: connected_harm(each, listed, base),
+          lambda each: 'served' if first_failure(each) == 'nothing' else 'refused')
+
+    row = table.Row('calls', 'the same, stock: equal errors')
+    stock = Subject(here, [f'{here}/connected_stock'], [f'{here}/marker.so'], [BEGIN])
+    stock_listed, _ = stock.base()
+    usual = {command_key(listed, each.fault): first_failure(each) for each in results if command_key(listed, each.fault)}
+    faults = [each for each in faults_of(stock_listed, 1) if command_key(stock_listed, each) in usual]
+    judge(row, stock.run(faults), lambda each: differs(first_failure(each), usual[command_key(stock_listed, each.fault)]),
+          lambda each: 'equal')
+
+
+def connected_harm(result, listed, base):
+    harm = unharmed(result) or left_behind(result, base)
+    if not harm or result.end != 'exit' or 'descriptors are left' not in harm:
+        return harm
+    # A QP, or a queue, that the kernel does not let go keeps its channel's descriptor.
+    hit = call_at(listed, result.fault)
+    return None if hit.number == IOCTL and is_destruction(listed, result.fault) else harm
+
+
+def is_destruction(listed, fault):
+    """After the last DISCONNECT what is asked of the device is to destroy."""
+    ends = max(at for at, each in enumerate(listed) if each.number == WRITE and each.text.startswith('0a'))
+    return [at for at, each in enumerate(listed) if each.number == fault.number][fault.first - 1] > ends
+
+
+def differs(stock_says, ours_says):
+    return None if stock_says == ours_says else f'ours {ours_says}, stock {stock_says}'
+
+
+ALLOCATIONS, DESCRIPTORS = -2, -3
+
+
+def counted_faults(kind, count, each_from_one=True):
+    """One that fails; and from one on, all."""
+    out = [Fault(kind, at, at, 0, f'{at} of {count}') for at in range(1, count + 1, share)]
+    if each_from_one:
+        out += [Fault(kind, at, 2 ** 30, 0, f'from {at} of {count} on') for at in range(1, count + 1, share)]
+    return out
+
+
+def all_met(results):
+    return [each._replace(injected=1) for each in results]
+
+
+def allocations_part():
+    """Of the connection manager its own; under the preload object anybody's, as the dynamic
+    linker's and stock's are what its first call needs."""
+    for what, program, objects, environment in (
+            ('connection manager', 'connected_qpattr', [f'{here}/marker.so'], {}),
+            ('preload object, first call', 'asked', preload, {'FAULTS_ALL_ALLOCATIONS': '1'})):
+        row = table.Row('allocations', what)
+        subject = Subject(here, [f'{here}/{program}'], [*objects, f'{here}/allocations.so'], [BEGIN], environment)
+        base = subject.run([Fault(ALLOCATIONS, 0, 0, 0, 'none')])[0]
+        count = int(re.search(r'^allocations (\d+)$', base.output, re.M).group(1))
+        if not count:
+            row.failed('none', 'no allocation is counted', base.output)
+        judge(row, all_met(subject.run(counted_faults(ALLOCATIONS, count))),
+              lambda each: unharmed(each) or left_behind(each, base) or wrong_error(each, 'ENOMEM'), refused_or_failed)
+
+
+def refused_or_failed(result):
+    return 'served' if first_failure(result) == 'nothing' and refused_or_served(result) == 'served' else 'refused'
+
+
+def wrong_error(result, *errors):
+    """A step that fails has one of these errors; under the preload object no call fails."""
+    failed = [each for each in answers(result) if each != '0']
+    if failed:
+        return f'calls fail: {failed}'
+    step = first_failure(result)
+    return None if step == 'nothing' or ': RDMA_CM' in step or step.split()[-1] in errors else f'it is {step}'
+
+
+def descriptors_part():
+    """As many as there are may be opened, and one, two, ... more."""
+    for what, program, objects in (('connection manager', 'connected_qpattr', [f'{here}/marker.so']),
+                                   ('preload object, first call', 'asked', preload)):
+        row = table.Row('descriptors', what)
+        subject = Subject(here, [f'{here}/{program}'], objects, [BEGIN])
+        _, base = subject.base()
+        faults = [Fault(DESCRIPTORS, at, at, 0, f'{at} more') for at in range(16)]
+        results = all_met(subject.run(faults))
+        judge(row, results, lambda each: unharmed(each) or left_behind(each, base) or wrong_error(each, 'EMFILE', 'ENODEV'),
+              refused_or_failed)
+        if program != 'asked' and not any(first_failure(each) != 'nothing' for each in results):
+            row.failed('all', 'none was missed')
+
+
+if __name__ == '__main__':
+    for part in sys.argv[3:]:
+        {'allocations': allocations_part, 'descriptors': descriptors_part, 'preload': preload_part, 'traced': traced_part, 'connected': connected_part,
+         'overridden': lambda: traced_part('*:qp_access_flags=REMOTE_READ')}[part]()
+    sys.exit(table.status())
