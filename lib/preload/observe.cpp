@@ -196,6 +196,7 @@ const char *asked_for(const char *name) noexcept
 		warn(why);
 	}
 	if (observing && traced) {
+		own->is_first.store(1);
 		if (const buffer in; in)
 			// One that cannot be written yet is tried again at the first call.
 			[[maybe_unused]]
@@ -220,17 +221,21 @@ const char *asked_for(const char *name) noexcept
 void end_trace() noexcept
 {
 	// A fork child that made no call has nothing to end.
-	if (own->announced.load() != announced && own->lost.load() == 0)
+	if (own->announced.load() != announced && own->lost.load() == 0 && !own->is_first.load())
 		return;
 	const std::uint64_t lost = own->lost.load();
 	const int code = write_record([&](attr::text &to) noexcept {
 		add_end(to, program, now_ns(CLOCK_REALTIME), ::getpid(), own->calls.load(), lost);
 	});
-	if (code == 0 || lost == 0)
+	if (code == 0)
 		return;
 	warning text;
-	text.addf("%llu records of %s (pid %d) are lost: ", static_cast<unsigned long long>(lost),
-		  program, static_cast<int>(::getpid()));
+	if (lost)
+		text.addf("%llu records", static_cast<unsigned long long>(lost));
+	else
+		text.add("the last record");
+	text.addf(" of %s (pid %d) %s lost: ", program, static_cast<int>(::getpid()),
+		  lost ? "are" : "is");
 	text.add(trace_path()).add(": ");
 	text.add(code == at_limit ? "it is as large as QPATTR_TRACE_LIMIT allows"
 				  : std::strerror(code));

@@ -32,6 +32,7 @@ struct process {
 	std::atomic<std::uint64_t> lost;
 	std::atomic<std::uint32_t> announced;
 	std::atomic<std::uint32_t> torn; // the file ends in the middle of a record
+	std::atomic<std::uint32_t> is_first; // the object was loaded into it: no fork child
 	rule_counts of_rule[rules::rules_max];
 	setting_counts of_setting[rules::settings_max];
 };

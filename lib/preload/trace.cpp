@@ -88,8 +88,14 @@ int moved_up(int fd) noexcept
 int current(struct stat &file) noexcept
 {
 	const int before = descriptor.load(std::memory_order_relaxed);
-	if (before >= 0 && ::fstat(before, &file) == 0 && same_file(file, identity))
-		return before;
+	if (before >= 0) {
+		if (::fstat(before, &file) == 0) {
+			if (same_file(file, identity))
+				return before;
+		} else if (errno != EBADF) {
+			return -1; // it is ours still
+		}
+	}
 	int fd = ::open(path, open_flags | follow_flag);
 	if (fd < 0)
 		return -1;
