@@ -12,6 +12,7 @@
 #include "lib/cm/left_events.hpp"
 #include "lib/cm/live.hpp"
 #include "lib/cm/uncancelled.hpp"
+#include "lib/cm/wanted_module.hpp"
 #include "lib/say.hpp"
 #include "lib/ucma/device.hpp"
 
@@ -31,13 +32,24 @@ result<int> open_known(const char *path) noexcept
 	return ucma::open_node(path, device);
 }
 
+// No node; or one that outlived the module, as in a container.
+bool is_not_loaded(const failure &why) noexcept
+{
+	return (why.stage == QPATTR_STAGE_NODE && why.code == ENOENT) ||
+	       (why.stage == QPATTR_STAGE_IDENTIFY && why.code == ENODEV);
+}
+
 result<int> open_descriptor() noexcept
 {
 	const ucma::device_paths paths;
 	if (const auto fd = open_known(paths.node); fd)
 		return fd;
 	// The first, or the module was loaded anew: the number changes then.
-	const auto fd = ucma::open_device(paths);
+	auto fd = ucma::open_device(paths);
+	if (!fd && is_not_loaded(fd.why())) {
+		want_module();
+		fd = ucma::open_device(paths);
+	}
 	struct stat node;
 	if (fd && ::fstat(fd.value(), &node) == 0)
 		known.store(node.st_rdev, std::memory_order_relaxed);

@@ -142,6 +142,42 @@ static int descriptors(void)
 	return count - 4; /* and three standard streams are there */
 }
 
+static int grows(size_t *bytes)
+{
+	size_t before = *bytes;
+
+	*bytes = mallinfo2().uordblks;
+	return *bytes > before;
+}
+
+/* How many ids and events there are room for until ours allocates: fewer, if some are lost. */
+static void tell_room(void)
+{
+	enum { most = 20 };
+	struct sockaddr_in there = {.sin_family = AF_INET, .sin_port = 7};
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_id *ids[most];
+	struct rdma_cm_event *events[most];
+	int room_ids = 0, room_events = 0, made = 0, came = 0;
+	size_t bytes = mallinfo2().uordblks;
+
+	inet_pton(AF_INET, getenv("QPATTR_VM_IPV4"), &there.sin_addr);
+	for (; made < most && !rdma_create_id(channel, &ids[made], NULL, RDMA_PS_TCP); made++)
+		if (grows(&bytes) && !room_ids)
+			room_ids = made;
+	for (int at = 0; at < made; at++)
+		rdma_resolve_addr(ids[at], NULL, (struct sockaddr *)&there, 2000);
+	for (grows(&bytes); came < made && (events[came] = event_next(channel, (int)patience_ms)); came++)
+		if (grows(&bytes) && !room_events)
+			room_events = came;
+	printf("room for %d ids, %d events\n", room_ids, room_events);
+	for (int at = 0; at < came; at++)
+		rdma_ack_cm_event(events[at]);
+	for (int at = 0; at < made; at++)
+		rdma_destroy_id(ids[at]);
+	rdma_destroy_event_channel(channel);
+}
+
 int main(int argc, char **argv)
 {
 	static char buffer[4096];
@@ -165,6 +201,7 @@ int main(int argc, char **argv)
 	second = mallinfo2();
 	/* The device stays open, with what it needs. */
 	printf("descriptors %d bytes %zu grown %zd\n", descriptors(), second.uordblks, (ssize_t)(second.uordblks - first.uordblks));
+	tell_room();
 	fflush(stdout);
 	mark(mark_last);
 	return 0;

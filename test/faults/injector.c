@@ -58,6 +58,8 @@ struct run {
 	/* Of the program; what it starts is followed too, but nothing of it fails. */
 	pid_t threads[64];
 	int thread_count;
+	/* A call of this thread that is made, and then said to have failed. */
+	pid_t made_by;
 	int ended, status;
 };
 
@@ -125,13 +127,14 @@ static int is_of_program(const struct run *it, pid_t thread)
 
 /* At the filter's stop the call has not begun: without a number it is passed over, and
  * returns what the register has. */
-static void pass_over(pid_t thread, int error)
+static void set_result(pid_t thread, int error, int passed_over)
 {
 	struct user_regs_struct regs;
 
 	if (ptrace(PTRACE_GETREGS, thread, 0, &regs))
 		return; /* killed */
-	regs.orig_rax = (unsigned long)-1;
+	if (passed_over)
+		regs.orig_rax = (unsigned long)-1;
 	regs.rax = (unsigned long)-(long)error;
 	ptrace(PTRACE_SETREGS, thread, 0, &regs);
 }
@@ -190,7 +193,11 @@ static void at_call(struct run *it, pid_t thread)
 	if (it->seen < job->first || it->seen > job->last)
 		return;
 	it->injected++;
-	pass_over(thread, job->error);
+	/* A close() that fails has closed all the same. */
+	if (job->number == SYS_close)
+		it->made_by = thread;
+	else
+		set_result(thread, job->error, 1);
 }
 
 /* One stop, or the end, of a thread. */
@@ -211,7 +218,11 @@ static void follow(struct run *it, pid_t thread, int status)
 	if (event == PTRACE_EVENT_CLONE && is_of_program(it, thread) && it->thread_count < 64 &&
 	    !ptrace(PTRACE_GETEVENTMSG, thread, 0, &made))
 		it->threads[it->thread_count++] = (pid_t)made;
-	ptrace(PTRACE_CONT, thread, 0, (void *)(long)(event ? 0 : signal));
+	if (signal == (SIGTRAP | 0x80) && thread == it->made_by) { /* its end */
+		set_result(thread, it->job->error, 0);
+		it->made_by = signal = 0;
+	}
+	ptrace(thread == it->made_by ? PTRACE_SYSCALL : PTRACE_CONT, thread, 0, (void *)(long)(event ? 0 : signal));
 }
 
 /* Follows all until nobody is left, or for so many seconds; whether the time was over. */
@@ -303,7 +314,7 @@ void faults_fail_allocations(int from, int to) __attribute__((weak));
 /* Returns 1 in the child, which goes on into the program. */
 static int run_job(const struct job *job, unsigned windows, unsigned seconds, FILE *results)
 {
-	const long options = PTRACE_O_EXITKILL | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	const long options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	struct run it = {.job = job, .windows = windows, .at = mark_loaded, .results = results, .thread_count = 1};
 	int output = memfd_create("output", MFD_CLOEXEC), go[2], hangs;
 	pid_t child;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * storms SA_RESTART|plain PORT: a signal every half millisecond, with SA_RESTART and without, while the calls of
+ * storms SA_RESTART|plain PORT: a signal every five milliseconds, with SA_RESTART and without, while the calls of
  * a connection wait. One line a call: whether it was interrupted, what errno it gave then, and
  * that it did its work in the end. Linked with ours and with stock, whose lines must be equal.
  */
@@ -25,8 +25,10 @@ static void on_alarm(int unused)
 	signals++;
 }
 
-static void storm(int flags, long us)
+static void storm(int flags)
 {
+	/* Not so often that no call begins to wait in between. */
+	const long us = 5000;
 	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = flags};
 	const struct itimerval often = {{0, us}, {0, us}};
 
@@ -51,6 +53,15 @@ static void told(const char *what, int result, int code, unsigned interrupted)
 	       interrupted ? "interrupted by EINTR" : "not interrupted");
 }
 
+/* In a thread that gets none: so many that one has met the call that waits. */
+static void wait_for_signals(void)
+{
+	unsigned before = signals;
+
+	while (signals - before < 20)
+		usleep(1000);
+}
+
 /* Something comes after a while, out of a thread that gets no signals. */
 struct later {
 	struct rdma_cm_id *id;
@@ -60,7 +71,7 @@ static void *resolve_later(void *of)
 {
 	struct later *it = of;
 
-	usleep(100000);
+	wait_for_signals();
 	return (void *)(long)rdma_resolve_addr(it->id, NULL, (struct sockaddr *)&it->there, 2000);
 }
 
@@ -108,7 +119,7 @@ static void *serve(void *of)
 
 	if (rdma_get_request(it->listener, &it->id))
 		return "rdma_get_request";
-	usleep(100000);
+	wait_for_signals();
 	return rdma_accept(it->id, NULL) ? "rdma_accept" : NULL;
 }
 
@@ -147,7 +158,7 @@ static void synchronous(int flags, const char *port)
 	MUST(rdma_resolve_addr(id, NULL, (struct sockaddr *)&there, 2000));
 	MUST(rdma_resolve_route(id, 2000));
 	MUST(rdma_create_qp(id, NULL, &init));
-	storm(flags, 5000);
+	storm(flags);
 	result = rdma_connect(id, &param);
 	told("rdma_connect waits", result, errno, result && errno == EINTR);
 	if (result) {
@@ -179,7 +190,7 @@ int main(int argc, char **argv)
 		return 125;
 	mode = argv[1];
 	flags = !strcmp(mode, "SA_RESTART") ? SA_RESTART : 0;
-	storm(flags, 500);
+	storm(flags);
 	waiting();
 	setitimer(ITIMER_REAL, &never, NULL);
 	synchronous(flags, argv[2]);

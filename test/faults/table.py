@@ -20,6 +20,8 @@ class Row:
                 print(f'#     {line[:200]}', flush=True)
 
     def tell(self, runs, outcomes):
+        if not runs:
+            self.failed('none', 'of so few faults this share has none: take a smaller one')
         told = ', '.join(f'{count} {name}' for name, count in sorted(outcomes.items()))
         print(f'faults\t{self.kind}\t{self.what}\t{runs}\t{told}\t{self.failures}')
         if self.failures:

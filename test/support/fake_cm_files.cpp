@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/cm/any_device.hpp"
+#include "lib/cm/wanted_module.hpp"
 #include "test/support/fake_cm_kernel.hpp"
 
 using qpattr::test::fake_cm_kernel;
@@ -39,6 +40,14 @@ void describe(struct stat &node, dev_t device)
 bool qpattr::cm::any_device() noexcept
 {
 	return fake_cm_kernel::get().any_device;
+}
+
+void qpattr::cm::want_module() noexcept
+{
+	auto &kernel = fake_cm_kernel::get();
+	++kernel.module_wanted;
+	if (kernel.loads_module)
+		kernel.stat_errno = kernel.sysfs_errno = 0;
 }
 
 extern "C" {

@@ -45,6 +45,8 @@ void fake_cm_kernel::reset()
 	sleepers = 0;
 	between = nullptr;
 	any_device = true;
+	loads_module = false;
+	module_wanted = 0;
 	node_mode = S_IFCHR | 0666;
 	stat_errno = open_errno = fstat_errno = sysfs_errno = 0;
 	abi = "4\n";

@@ -84,6 +84,8 @@ public:
 
 	// The node and sysfs. An errno other than 0 is what the call answers.
 	bool any_device = true; // whether there is an RDMA device at all
+	bool loads_module = false; // once it is wanted, the node and sysfs are there
+	int module_wanted = 0;
 	dev_t device;		// the number that sysfs tells
 	dev_t node_device;	// the node's own
 	dev_t opened_device;	// what fstat tells of an opened node

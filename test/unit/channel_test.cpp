@@ -107,6 +107,17 @@ TEST_CASE("channel: the second one does not ask sysfs, and has a descriptor of i
 	rdma_destroy_event_channel(second);
 }
 
+TEST_CASE("channel: a module that is not loaded is asked for")
+{
+	auto &kernel = booted();
+	kernel.loads_module = true;
+	kernel.stat_errno = kernel.sysfs_errno = ENOENT; // neither node nor sysfs
+	auto *channel = rdma_create_event_channel();
+	REQUIRE(channel != nullptr);
+	CHECK(kernel.module_wanted == 1);
+	rdma_destroy_event_channel(channel);
+}
+
 TEST_CASE("channel: what goes wrong at the first one is its errno")
 {
 	auto &kernel = booted();
@@ -119,10 +130,12 @@ TEST_CASE("channel: what goes wrong at the first one is its errno")
 	kernel.stat_errno = ENOENT;
 	check_refused(ENOENT);
 	CHECK(kernel.opened.empty());
+	CHECK(kernel.module_wanted == 1);
 	kernel.stat_errno = 0;
 
 	kernel.sysfs_errno = ENOENT; // the module is gone
 	check_refused(ENODEV);
+	CHECK(kernel.module_wanted == 2);
 	CHECK(kernel.count_opened(node) == 0);
 	kernel.sysfs_errno = EMFILE;
 	check_refused(EMFILE);
@@ -140,7 +153,7 @@ TEST_CASE("channel: what goes wrong at the first one is its errno")
 
 	kernel.opened_device = 5; // replaced in between
 	check_refused(ENODEV);
-	CHECK(kernel.closed.size() == 1);
+	CHECK(kernel.closed.size() == 2); // it could be a module that is loaded just now
 	kernel.opened_device = kernel.device;
 
 	kernel.fstat_errno = EIO;

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <fmt/format.h>
@@ -50,6 +51,12 @@ bool write_all(int fd, std::string_view text)
 		text.remove_prefix(static_cast<std::size_t>(written));
 	}
 	return true;
+}
+
+void raise_event(int fd)
+{
+	while (::eventfd_write(fd, 1) != 0)
+		;
 }
 
 bool put_out(std::string_view text)

@@ -16,6 +16,10 @@ namespace qpattr::tool {
 // be waited for (O_NONBLOCK): programs make it so for all who share it.
 [[nodiscard]] bool write_all(int fd, std::string_view text);
 
+// Of an eventfd that a thread watches, for whose end the caller then waits: without it that
+// would be without end.
+void raise_event(int fd);
+
 // Whether standard output took all of it; if not, errno says why.
 [[nodiscard]] bool put_out(std::string_view text);
 

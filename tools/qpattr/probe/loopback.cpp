@@ -15,6 +15,7 @@
 #include <qpattr/qpattr.hpp>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/probe/client.hpp"
 #include "tools/qpattr/probe/connection.hpp"
 #include "tools/qpattr/probe/server.hpp"
@@ -67,7 +68,7 @@ public:
 	{
 		if (stop_ < 0)
 			return;
-		static_cast<void>(::eventfd_write(stop_, 1));
+		raise_event(stop_);
 		thread_.join();
 		::close(stop_);
 		stop_ = -1;

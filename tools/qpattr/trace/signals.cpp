@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/qpattr/common/files.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -101,10 +102,7 @@ signals::~signals()
 		over_ = true;
 		if (none_yet_)
 			none_yet_.unlock();
-		const std::uint64_t one = 1;
-		// Without it the thread would be waited for without end.
-		while (::write(stop_, &one, sizeof one) < 0)
-			;
+		raise_event(stop_);
 		thread_.join();
 		// All was said: what has come since has nothing left to end.
 		signalfd_siginfo late;
