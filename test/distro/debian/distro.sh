@@ -13,6 +13,8 @@ _debian_here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 . "$_debian_here/rdma.sh"
 # shellcheck source=test/distro/debian/siw.sh
 . "$_debian_here/siw.sh"
+# shellcheck source=test/distro/debian/toolchain.sh
+. "$_debian_here/toolchain.sh"
 
 # The release that this machine runs.
 distro_release() {

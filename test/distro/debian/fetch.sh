@@ -5,7 +5,7 @@
 # Packages of any Debian release, fetched and unpacked into the cache without
 # installing them. Sourced by distro.sh.
 #
-# CACHE/debian/RELEASE/
+# CACHE/debian/RELEASE/ (of another architecture: CACHE/debian/RELEASE-ARCHITECTURE/)
 #   apt.conf sources.list lists/   an apt of its own, which knows this release
 #                                  only and has nothing installed
 #   partial/                       downloads not yet whole; resumed by apt
@@ -15,13 +15,14 @@
 
 _debian_dir() {
     local cache
-    [[ $1 =~ ^[a-z][a-z0-9.-]*$ ]] || {
-        distro_say "'$1' is not the name of a Debian release"
+    [[ $1 =~ ^[a-z][a-z0-9.-]*(:[a-z0-9-]+)?$ ]] || {
+        distro_say "'$1' is not the name of a Debian release, nor RELEASE:ARCHITECTURE"
         return 1
     }
     cache=$(distro_cache) || return 1
-    mkdir -p "$cache/debian/$1"/{lists/partial,archives/partial,partial,debs,trees} || return 1
-    printf '%s\n' "$cache/debian/$1"
+    # A colon in the name would end a path of LD_LIBRARY_PATH.
+    mkdir -p "$cache/debian/${1/:/-}"/{lists/partial,archives/partial,partial,debs,trees} || return 1
+    printf '%s\n' "$cache/debian/${1/:/-}"
 }
 
 # The entry for this machine's own release among its apt sources, or else the
@@ -40,7 +41,7 @@ _debian_mirror() {
 # Writes the apt configuration for a release; anew each time, since the
 # machine's mirror or proxy may have changed since.
 _debian_configure() {
-    local release=$1 dir=$2 mirror uri key keys=()
+    local release=${1%%:*} architecture=${1#"${1%%:*}"} dir=$2 mirror uri key keys=()
     mirror=$(_debian_mirror) || true
     uri=${mirror%%|*} key=${mirror#*|}
     if [[ -z $uri ]]; then
@@ -73,6 +74,13 @@ _debian_configure() {
 	#clear APT::Update::Post-Invoke;
 	#clear APT::Update::Post-Invoke-Success;
 	EOF
+    if [[ $architecture ]]; then
+        cat >>"$dir/apt.conf.new" <<-EOF
+	APT::Architecture "${architecture#:}";
+	#clear APT::Architectures;
+	APT::Architectures { "${architecture#:}"; };
+	EOF
+    fi
     if ! cmp -s "$dir/sources.list.new" "$dir/sources.list"; then
         rm -rf "$dir/lists"
         mkdir -p "$dir/lists/partial"
@@ -99,8 +107,14 @@ _debian_update() {
 
 # Prints 'URI FILE SIZE SHA256' for each package, or fails if one is unknown.
 _debian_locate() {
-    local dir=$1
+    local dir=$1 all
     shift
+    if [[ $1 == --with-dependencies ]]; then
+        shift
+        all=$(_debian_apt "$dir" apt-get -q -s --no-install-recommends install "$@" 2>>"$dir/apt.log") || return 1
+        # shellcheck disable=SC2046 # a list of names
+        set -- $(awk '$1 == "Inst" { print $2 }' <<<"$all")
+    fi
     # In an empty directory: apt-get download prints nothing for a file that
     # lies in the current one.
     mkdir -p "$dir/empty" && cd "$dir/empty" || return 1
@@ -161,8 +175,8 @@ _debian_tree_stamp() {
         LC_ALL=C sort | sha256sum)
 }
 
-# distro_unpack RELEASE PACKAGE...: prints the directory that has the packages'
-# files, all in one tree. What is there stays; remove it from the cache to have
+# distro_unpack RELEASE[:ARCHITECTURE] [--with-dependencies] PACKAGE...: prints the
+# directory that has the packages' files, all in one tree. What is there stays; remove it from the cache to have
 # the release's current version.
 distro_unpack() {
     local release=$1 dir name

@@ -5,10 +5,11 @@
 # The RDMA stack of a release in user space, laid out so that it can lie over
 # this machine's root. Sourced by distro.sh.
 
-# distro_rdma_root RELEASE: prints a directory with the release's librdmacm,
-# libibverbs, the drivers of the software devices, and rdmacm-utils. Where the
-# release's C library is newer than this machine's, that and libnl come along;
-# an older one stays out, as what was built here would not run with it.
+# distro_rdma_root RELEASE[:ARCHITECTURE]: prints a directory with the release's
+# librdmacm, libibverbs, the drivers of the software devices, and rdmacm-utils. Where
+# the release's C library is newer than this machine's, that and libnl come along;
+# an older one stays out, as what was built here would not run with it. With another
+# architecture all that it needs comes along.
 distro_rdma_root() {
     local release=$1 dir packages=() libc tree root
     dir=$(_debian_dir "$release") || return 1
@@ -16,7 +17,8 @@ distro_rdma_root() {
     read -r -a packages <"$dir/rdma-packages"
     libc=$(distro_unpack "$release" libc6) || return 1
     root=$dir/trees/rdma-root
-    if _debian_libc_is_newer "$libc"; then
+    if [[ $release == *:* ]]; then packages+=(libstdc++6 libgcc-s1); fi
+    if [[ $release == *:* ]] || _debian_libc_is_newer "$libc"; then
         packages+=(libc6 libnl-3-200 libnl-route-3-200)
         root+=-with-libc
     fi
@@ -71,6 +73,10 @@ _debian_rdma_lay_out() {
         [[ -d $from ]] || continue
         to=$new/usr/lib/${from##*/}
         mkdir -p "$to" && find "$from" -maxdepth 1 -name '*.so*' -exec cp -a {} "$to" \; || return 1
+    done
+    # The one at a place of its own, by which programs name it.
+    for from in "$tree"/lib/ld-linux*.so*; do
+        [[ ! -L $from ]] || cp -a "$from" "$new/usr/lib/" || return 1
     done
     mkdir "$to/libibverbs" || return 1
     if ! cp -a "$tree"/etc/libibverbs.d/{rxe,siw}.driver "$new/etc/libibverbs.d/" ||
