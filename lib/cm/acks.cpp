@@ -2,7 +2,6 @@
 #include "lib/cm/acks.hpp"
 
 #include <cerrno>
-#include <ctime>
 #include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,10 +13,15 @@ namespace {
 
 constexpr std::uint32_t waited_for = 0x80000000U;
 
-// The libc wrappers differ in 32-bit time; the kernel's number of this one does
-// not matter, since the time is a plain relative timespec.
+// How this system call has a time, a relative one. libc's timespec is another where
+// longs have 32 bits and libc's times 64.
+struct kernel_time {
+	long seconds;
+	long nanoseconds;
+};
+
 long futex(std::atomic<std::uint32_t> &word, int op, std::uint32_t value,
-	   const timespec *time) noexcept
+	   const kernel_time *time) noexcept
 {
 	return ::syscall(SYS_futex, reinterpret_cast<std::uint32_t *>(&word), op, value, time,
 			 nullptr, 0);
@@ -48,7 +52,7 @@ void await_acks(std::atomic<std::uint32_t> &acked, std::uint32_t delivered, cons
 	std::uint32_t seen = acked.load(std::memory_order_acquire);
 	bool told = false;
 	while (!reached(seen, delivered)) {
-		constexpr timespec patience{2, 0};
+		constexpr kernel_time patience{2, 0};
 		const std::uint32_t asleep = seen | waited_for;
 		if (seen != asleep &&
 		    !acked.compare_exchange_weak(seen, asleep, std::memory_order_acq_rel))

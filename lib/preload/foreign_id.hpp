@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // The public part of stock librdmacm's structs that the preload object reads:
 // the published ABI of <rdma/rdma_cma.h>, spelled out because that header and
-// the kernel's cannot be included together. test/abi/foreign_id_test.cpp holds
+// the kernel's cannot be included together. test/unit/foreign_id_test.cpp holds
 // every number here against librdmacm-dev's header.
 #pragma once
 
@@ -22,7 +22,12 @@ struct cm_id {
 	event_channel *channel;
 };
 
-inline constexpr std::size_t public_id_len = sizeof(void *) == 8 ? 416 : 324;
+// On i386 a number of 64 bits lies at a multiple of 4, elsewhere of 8.
+struct wide_member {
+	std::uint64_t value;
+};
+inline constexpr std::size_t public_id_len =
+	sizeof(void *) == 8 ? 416 : (alignof(wide_member) == 8 ? 360 : 356);
 
 // rdma_port_space of a connected id; which one does not matter for discovery.
 inline constexpr int port_space_tcp = 0x0106;

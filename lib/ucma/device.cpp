@@ -3,6 +3,7 @@
 
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -28,16 +29,16 @@ result<std::size_t> read_value(const char *path, qpattr_stage stage, char *buf,
 	return static_cast<std::size_t>(got);
 }
 
-// Reads a decimal number and steps over it; -1 where there is none or where it
-// does not fit.
-long take_number(const char *&text) noexcept
+// Reads a decimal number of 32 bits and steps over it; -1 where there is none or
+// where it does not fit.
+std::int64_t take_number(const char *&text) noexcept
 {
 	if (*text < '0' || *text > '9')
 		return -1;
-	long value = 0;
+	std::int64_t value = 0;
 	for (; *text >= '0' && *text <= '9'; ++text) {
 		value = value * 10 + (*text - '0');
-		if (value > 0xffffffffL)
+		if (value > std::int64_t{UINT32_MAX})
 			return -1;
 	}
 	return value;
@@ -45,12 +46,10 @@ long take_number(const char *&text) noexcept
 
 // makedev(), whose parts glibc without optimisation takes from a function that no
 // other libc has. The kernel's numbers have 12 bits and 20; dev_t has room for 32 each.
-dev_t device_number(unsigned long major_number, unsigned long minor_number) noexcept
+dev_t device_number(std::uint64_t major_number, std::uint64_t minor_number) noexcept
 {
-	using wide = unsigned long long;
-	return static_cast<dev_t>((wide{major_number} & 0xfffff000) << 32 |
-				  (wide{major_number} & 0xfff) << 8 |
-				  (wide{minor_number} & 0xffffff00) << 12 | (wide{minor_number} & 0xff));
+	return static_cast<dev_t>((major_number & 0xfffff000) << 32 | (major_number & 0xfff) << 8 |
+				  (minor_number & 0xffffff00) << 12 | (minor_number & 0xff));
 }
 
 // "10:124\n" as sysfs writes a device number.
@@ -63,14 +62,14 @@ result<dev_t> registered_device(const char *path) noexcept
 		// descriptor left, says nothing about the device.
 		return got.why().code == ENOENT || got.why().code == ENOTDIR ? unknown : got.why();
 	const char *text = buf;
-	const long major_number = take_number(text);
+	const std::int64_t major_number = take_number(text);
 	if (major_number < 0 || *text++ != ':')
 		return unknown;
-	const long minor_number = take_number(text);
+	const std::int64_t minor_number = take_number(text);
 	if (minor_number < 0 || (*text != '\n' && *text != '\0'))
 		return unknown;
-	return device_number(static_cast<unsigned long>(major_number),
-			     static_cast<unsigned long>(minor_number));
+	return device_number(static_cast<std::uint64_t>(major_number),
+			     static_cast<std::uint64_t>(minor_number));
 }
 
 result<void> check_abi(const char *path) noexcept
@@ -79,8 +78,8 @@ result<void> check_abi(const char *path) noexcept
 	if (const auto got = read_value(path, QPATTR_STAGE_ABI, buf, sizeof buf); !got)
 		return got.why();
 	const char *text = buf;
-	const long version = take_number(text);
-	if (version != static_cast<long>(uapi::abi_version) || (*text != '\n' && *text != '\0'))
+	const std::int64_t version = take_number(text);
+	if (version != std::int64_t{uapi::abi_version} || (*text != '\n' && *text != '\0'))
 		return failure{EPROTONOSUPPORT, QPATTR_STAGE_ABI};
 	return {};
 }

@@ -118,7 +118,9 @@ void fake_librdmacm::write_private(const made_id &one)
 {
 	for (const placed &p : layout_) {
 		const std::uint64_t value = p.value(one.handle, one.id);
-		std::memcpy(reinterpret_cast<char *>(one.id) + p.at, &value, p.len);
+		const auto handle = static_cast<std::uint32_t>(value);
+		std::memcpy(reinterpret_cast<char *>(one.id) + p.at,
+			    p.len == sizeof handle ? static_cast<const void *>(&handle) : &value, p.len);
 	}
 }
 

@@ -78,13 +78,14 @@ long __wrap_syscall(long number, ...)
 	auto *word = va_arg(rest, std::uint32_t *);
 	const int op = va_arg(rest, int);
 	const auto value = va_arg(rest, std::uint32_t);
-	const auto *time = va_arg(rest, const timespec *);
+	// Seconds and nanoseconds, as the kernel has them for this call.
+	const auto *time = va_arg(rest, const long *);
 	va_end(rest);
 	if (number != SYS_futex)
 		std::abort(); // the library makes no other
 	if (op == FUTEX_WAIT_PRIVATE) {
-		timespec shorter{0, shorter_patience_ms * 1000000};
-		patience_ms = time ? time->tv_sec * 1000 + time->tv_nsec / 1000000 : -1;
+		const long shorter[2] = {0, shorter_patience_ms * 1000000};
+		patience_ms = time ? time[0] * 1000 + time[1] / 1000000 : -1;
 		++waits;
 		if (interrupts > 0) {
 			--interrupts;
@@ -92,7 +93,7 @@ long __wrap_syscall(long number, ...)
 			return -1;
 		}
 		if (time && shorter_patience_ms)
-			time = &shorter;
+			time = shorter;
 		return __real_syscall(number, word, op, value, time, nullptr, 0);
 	}
 	++wakes;

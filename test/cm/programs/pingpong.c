@@ -98,7 +98,8 @@ static void check_options(struct rdma_cm_id *id, int of_server)
 
 static void play(struct endpoint *end, const struct variant *v, int server)
 {
-	long rounds = v->rounds ? v->rounds : 20, right = 0;
+	const unsigned rounds = v->rounds ? (unsigned)v->rounds : 20;
+	unsigned right = 0;
 	struct ibv_wc wc;
 
 	for (unsigned i = 0; i < rounds; i++) {
@@ -111,7 +112,7 @@ static void play(struct endpoint *end, const struct variant *v, int server)
 		if (server && !endpoint_send(end, 2 * i + 1))
 			break;
 	}
-	check(right == rounds, "messages come whole and in order", "%ld of %ld", right, rounds);
+	check(right == rounds, "messages come whole and in order", "%u of %u", right, rounds);
 }
 
 /* --- with an event channel ----------------------------------------------- */
