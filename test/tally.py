@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""tally.py TESTLOG.json...
+"""tally.py [--cases] TESTLOG.json...
 
 Counts the test cases of meson's logs and prints what failed. A program reports
 its cases as lines `ok - NAME` and `not ok - NAME`; one that reports none counts
 as one case itself. The last line is `N passed, N failed`. A skip is a failure:
 ./run test has installed what every test needs. Exit status 1 if any failed or
-none passed."""
+none passed. With --cases, the cases are printed as such lines, and no count."""
 import json
 import sys
 
@@ -33,8 +33,9 @@ def cases_of(test):
 
 
 def main(paths):
+    as_cases = paths[:1] == ["--cases"]
     passed, failed, programs = 0, [], 0
-    for path in paths:
+    for path in paths[as_cases:]:
         with open(path, encoding="utf-8") as log:
             for line in log:
                 test = json.loads(line)
@@ -42,11 +43,15 @@ def main(paths):
                 good, bad = cases_of(test)
                 passed += len(good)
                 failed += bad
+                if as_cases:
+                    print("".join(f"ok - {case}\n" for case in good), end="")
                 if bad:
                     print(f"--- {test['name']} ---")
                     print(test.get("stdout", "") + test.get("stderr", ""))
     for name in failed:
-        print(f"failed: {name}")
+        print(f"{'not ok -' if as_cases else 'failed:'} {name}")
+    if as_cases:
+        return 0
     print(f"{programs} test programs")
     print(f"{passed} passed, {len(failed)} failed")
     return 0 if passed and not failed else 1
