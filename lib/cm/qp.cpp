@@ -38,7 +38,7 @@ result<ibv_qp *> make(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 	    !((init.comp_mask & IBV_QP_INIT_ATTR_XRCD) && init.xrcd)) {
 		const auto domain = default_xrcd(id.verbs);
 		if (!domain)
-			return domain.why();
+			return wrong(EINVAL); // as stock; for an SRQ it says why
 		init.xrcd = domain.value();
 		init.comp_mask |= IBV_QP_INIT_ATTR_XRCD;
 	}

@@ -100,6 +100,27 @@ TEST_CASE("qp: one that is not made leaves nothing in the caller's attributes")
 	CHECK(rdma_destroy_id(id) == 0);
 }
 
+// Found by the sequences: stock's errno is another one for a QP than for an SRQ.
+TEST_CASE("qp: an XRC QP on a device without XRC is EINVAL, an SRQ EOPNOTSUPP")
+{
+	rig on;
+	auto *id = on_a_device(on);
+	auto attr = wanted<ibv_qp_init_attr>();
+	attr.qp_type = IBV_QPT_XRC_RECV;
+	errno = 0;
+	CHECK(rdma_create_qp(id, nullptr, &attr) == -1);
+	CHECK(errno == EINVAL);
+
+	ibv_srq_init_attr_ex shared{};
+	shared.comp_mask = IBV_SRQ_INIT_ATTR_TYPE;
+	shared.srq_type = IBV_SRQT_XRC;
+	shared.attr.max_wr = shared.attr.max_sge = 1;
+	errno = 0;
+	CHECK(rdma_create_srq_ex(id, &shared) == -1);
+	CHECK(errno == EOPNOTSUPP);
+	CHECK(rdma_destroy_id(id) == 0);
+}
+
 TEST_CASE("qp: one that is not made leaves the queues that the id had")
 {
 	rig on;

@@ -243,8 +243,11 @@ void dump_forget(const struct rdma_cm_id *id)
 			snapshots[i].of = NULL;
 }
 
-static int has_line(const struct snapshot *s, const char *line)
+/* Most often at the place where it is now. */
+static int has_line(const struct snapshot *s, const char *line, int likely)
 {
+	if (likely < s->count && !strcmp(s->lines[likely], line))
+		return 1;
 	for (int i = 0; i < s->count; i++)
 		if (!strcmp(s->lines[i], line))
 			return 1;
@@ -274,7 +277,7 @@ void dump_id(struct rdma_cm_id *id, const char *name)
 	now.count = 0;
 	put_id(&now, id);
 	for (int i = 0; i < now.count; i++)
-		if (whole || !has_line(before, now.lines[i]))
+		if (whole || !has_line(before, now.lines[i], i))
 			printf("    %s: %s\n", name, now.lines[i]);
 	*before = now;
 }

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: MIT
+"""What two players said of the same steps, step by step."""
+import fnmatch
+import os
+import re
+import sys
+
+here = os.path.dirname(os.path.realpath(__file__))
+sys.path[:0] = [os.path.join(here, ".."), os.path.join(here, "..", "programs")]
+import differences  # noqa: E402
+from compare_fields import deliberate  # noqa: E402
+
+HEAD = re.compile(r"^(-?\d+) (.*?): (.*)$")
+
+
+CRASHES = {"SEGV", "BUS", "FPE", "ABRT", "ILL"}
+# What ours does where stock is no example.
+REFUSED = re.compile(r"= -1 EINVAL$")
+
+
+class Step:
+    def __init__(self, number, words, outcome):
+        self.number, self.words, self.outcome = number, words, outcome
+        self.lines = []
+
+    def ordered(self):
+        """Its lines. What comes on different ids comes in any order."""
+        blocks = [("", [])]
+        for line in self.lines:
+            if line.startswith("  event on ") or line.startswith("  then "):
+                blocks.append((line, []))
+            blocks[-1][1].append(line)
+        return [line for _, lines in [blocks[0]] + sorted(blocks[1:], key=lambda block: block[0]) for line in lines]
+
+
+class Played:
+    """What a player said of a sequence."""
+
+    def __init__(self, lines):
+        self.steps, self.end = [], "nothing"
+        for line in lines:
+            head = HEAD.match(line)
+            if line.startswith("== "):
+                self.end = line[3:]
+            elif head:
+                self.steps.append(Step(int(head[1]), head[2], head[3]))
+            elif self.steps:
+                self.steps[-1].lines.append(line)
+
+    @property
+    def whole(self):
+        return self.end == "status 0"
+
+
+class Difference:
+    """The first step in which two players differ; `rule` is the reason, if there is one."""
+
+    def __init__(self, words, number, stock, ours):
+        self.words, self.number, self.stock, self.ours = words, number, stock, ours
+        self.rule = None
+
+    @property
+    def kind(self):
+        """The same for the same difference in another sequence."""
+        return (self.words.split()[0], without_names(self.stock[:1]), without_names(self.ours[:1]))
+
+    def text(self):
+        lines = [f"  {self.number} {self.words}"]
+        lines += [f"    stock: {line.strip()}" for line in self.stock]
+        lines += [f"    ours:  {line.strip()}" for line in self.ours]
+        return "\n".join(lines)
+
+
+def without_names(lines):
+    return re.sub(r"\b(i|port|qpn|psn|base\+)\d+", r"\1", "\n".join(lines))
+
+
+def lines_that_differ(stock, ours):
+    one = [line for line in stock if line not in ours]
+    two = [line for line in ours if line not in stock]
+    if len(one) == len(two):
+        left = [(a, b) for a, b in zip(one, two) if not deliberate(a, b)]
+        return [a for a, _ in left], [b for _, b in left]
+    return one, two
+
+
+def first_difference(stock, ours):
+    for mine, theirs in zip(ours.steps, stock.steps):
+        if mine.outcome != theirs.outcome:
+            at_end = theirs is stock.steps[-1] and not stock.whole
+            return Difference(mine.words, mine.number, [theirs.outcome + (f"({stock.end})" if at_end else "")], [mine.outcome])
+        if mine.lines == theirs.lines:
+            continue
+        one, two = lines_that_differ(theirs.ordered(), mine.ordered())
+        if one or two:
+            return Difference(mine.words, mine.number, one, two)
+    if len(stock.steps) != len(ours.steps) or stock.end != ours.end:
+        last = (ours.steps or stock.steps or [Step(-1, "nothing", "")])[-1]
+        return Difference(last.words, last.number, [f"ends: {stock.end}"], [f"ends: {ours.end}"])
+    return None
+
+
+class Rules:
+    """The differences that have a reason."""
+
+    def __init__(self):
+        self.steps = [step for block in differences.read() for step in block.steps]
+        self.used = set()
+
+    def reason(self, found, stock, ours):
+        """What it is called, or None."""
+        if not stock.whole and found.number == stock.steps[-1].number and REFUSED.match(found.ours[0]):
+            if stock.end in CRASHES:
+                return "stock crashes, ours refuses"
+        said = [without_names("; ".join(line.strip() for line in lines)) for lines in (found.stock, found.ours)]
+        for rule in self.steps:
+            if all(fnmatch.fnmatchcase(text, pattern) for text, pattern in zip([found.words, *said], rule)):
+                return " | ".join(rule)
+        return None

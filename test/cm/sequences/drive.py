@@ -1,0 +1,134 @@
+#!/usr/bin/python3
+# SPDX-License-Identifier: MIT
+"""drive.py --stock PLAYER --ours PLAYER [--first SEED] [--count N] [FILE...]
+
+Plays the sequences of the seeds from SEED on, or of the files, with both players, one
+after the other, and compares them. A difference that comes each of three times is made
+shorter and printed, with the seed; the steps can be put into a file and played again.
+Status 1: there was one."""
+import argparse
+import collections
+import subprocess
+import sys
+import time
+
+import compare
+import generate
+import shrink
+
+QUIET_US = 40000
+LIMIT_S = 240
+TIMES = 3
+
+
+class Player:
+    def __init__(self, program, port_base):
+        self.program, self.port_base = program, port_base
+        self.process = None
+
+    def play(self, steps):
+        if not self.process or self.process.poll() is not None:
+            self.process = subprocess.Popen([self.program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        text = "\n".join([f"play {self.port_base} {QUIET_US} {LIMIT_S}", *steps, "end", ""])
+        self.process.stdin.write(text)
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            lines.append(line.rstrip("\n"))
+            if line.startswith("== "):
+                return compare.Played(lines)
+        return compare.Played(lines + [f"== the player ended: {self.process.wait()}"])
+
+
+class Driver:
+    def __init__(self, stock, ours, rules):
+        self.stock, self.ours, self.rules = stock, ours, rules
+        self.count = self.steps = 0
+        self.excused = collections.Counter()
+        self.outcomes = collections.Counter()
+        self.chance, self.failed = 0, []
+
+    def once(self, steps):
+        stock = self.stock.play(steps)
+        ours = self.ours.play(steps)
+        found = compare.first_difference(stock, ours)
+        if found:
+            found.rule = self.rules.reason(found, stock, ours)
+        return found, ours
+
+    def surely(self, steps):
+        """A difference that is there each time, or None."""
+        for _ in range(TIMES):
+            found, _ = self.once(steps)
+            if not found or found.rule:
+                return None
+        return found
+
+    def sequence(self, name, steps):
+        found, ours = self.once(steps)
+        self.count += 1
+        self.steps += len(steps)
+        for step in ours.steps:
+            self.outcomes[(step.words.split()[0], step.outcome)] += 1
+        if not found:
+            return
+        if found.rule:
+            self.excused[found.rule] += 1
+            return
+        found = self.surely(steps)
+        if not found:
+            self.chance += 1
+            print(f"# {name}: a difference that does not come again", flush=True)
+            return
+        self.failed.append(name)
+        kind = found.kind
+
+        def same(fewer):
+            again, _ = self.once(fewer)
+            return again is not None and not again.rule and again.kind == kind
+
+        short = shrink.shrink(steps, same)
+        again = self.surely(short) or found
+        print(f"not ok - sequences: {name}: {len(steps)} steps, of which {len(short)} are enough")
+        print("\n".join("# " + line for line in short))
+        print(again.text(), flush=True)
+
+
+def read_steps(path):
+    with open(path, encoding="utf-8") as lines:
+        return [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--stock", required=True)
+    parser.add_argument("--ours", required=True)
+    parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--count", type=int, default=0)
+    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--outcomes", action="store_true")
+    parser.add_argument("--most", type=int, default=10, help="stop after so many differences")
+    parser.add_argument("files", nargs="*")
+    given = parser.parse_args()
+    driver = Driver(Player(given.stock, 20000), Player(given.ours, 20000), compare.Rules())
+    began = time.process_time()
+    for path in given.files:
+        driver.sequence(path, read_steps(path))
+    for seed in range(given.first, given.first + given.count):
+        driver.sequence(f"seed {seed}", generate.generate(seed))
+        if len(driver.failed) >= given.most:
+            print(f"# ended at seed {seed}, after {given.most} differences")
+            break
+    if given.outcomes:
+        for (step, outcome), count in sorted(driver.outcomes.items()):
+            print(f"# {count:7d} {step}: {outcome}")
+    print(f"# {driver.count} sequences, {driver.steps} steps, {driver.chance} differences that did not come again")
+    for rule, count in driver.excused.most_common():
+        print(f"# {count:7d} ended at a difference with a reason: {rule}")
+    if driver.count and not driver.failed:
+        print(f"ok - sequences: {driver.count} are the same with stock and with ours")
+    sys.exit(1 if driver.failed or not driver.count else 0)
+
+
+if __name__ == "__main__":
+    main()
