@@ -112,7 +112,7 @@ class Rules:
         if not stock.whole and found.number == stock.steps[-1].number and REFUSED.match(found.ours[0]):
             if stock.end in CRASHES:
                 return "stock crashes, ours refuses"
-        said = [without_names("; ".join(line.strip() for line in lines)) for lines in (found.stock, found.ours)]
+        said = [without_names(["; ".join(line.strip() for line in lines)]) for lines in (found.stock, found.ours)]
         for rule in self.steps:
             if all(fnmatch.fnmatchcase(text, pattern) for text, pattern in zip([found.words, *said], rule)):
                 return " | ".join(rule)

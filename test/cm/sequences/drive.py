@@ -8,9 +8,9 @@ shorter and printed, with the seed; the steps can be put into a file and played 
 Status 1: there was one."""
 import argparse
 import collections
+import os
 import subprocess
 import sys
-import time
 
 import compare
 import generate
@@ -41,8 +41,8 @@ class Player:
 
 
 class Driver:
-    def __init__(self, stock, ours, rules):
-        self.stock, self.ours, self.rules = stock, ours, rules
+    def __init__(self, stock, ours, keep):
+        self.stock, self.ours, self.rules, self.keep = stock, ours, compare.Rules(), keep
         self.count = self.steps = 0
         self.excused = collections.Counter()
         self.outcomes = collections.Counter()
@@ -63,6 +63,13 @@ class Driver:
             if not found or found.rule:
                 return None
         return found
+
+    def unneeded(self):
+        """With the files of steps/: a difference on the page that is none any more is a failure."""
+        for rule in self.rules.steps:
+            if " | ".join(rule) not in self.excused:
+                self.failed.append(rule)
+                print(f"not ok - sequences: no file of steps comes to this difference: {' | '.join(rule)}")
 
     def sequence(self, name, steps):
         found, ours = self.once(steps)
@@ -92,6 +99,11 @@ class Driver:
         print(f"not ok - sequences: {name}: {len(steps)} steps, of which {len(short)} are enough")
         print("\n".join("# " + line for line in short))
         print(again.text(), flush=True)
+        if self.keep:
+            path = os.path.join(self.keep, os.path.basename(name).replace(" ", "-"))
+            with open(path, "w", encoding="utf-8") as file:
+                file.write("\n".join([*short, ""]))
+            print(f"# again: ./run sequences {path}", flush=True)
 
 
 def read_steps(path):
@@ -105,17 +117,19 @@ def main():
     parser.add_argument("--ours", required=True)
     parser.add_argument("--first", type=int, default=1)
     parser.add_argument("--count", type=int, default=0)
-    parser.add_argument("--minutes", type=float, default=0)
+    parser.add_argument("--keep", help="a directory for the steps of differences")
     parser.add_argument("--outcomes", action="store_true")
     parser.add_argument("--most", type=int, default=10, help="stop after so many differences")
+    parser.add_argument("--whole-page", action="store_true", help="the files must come to each difference of the page")
     parser.add_argument("files", nargs="*")
     given = parser.parse_args()
-    driver = Driver(Player(given.stock, 20000), Player(given.ours, 20000), compare.Rules())
-    began = time.process_time()
+    driver = Driver(Player(given.stock, 20000), Player(given.ours, 20000), given.keep)
     for path in given.files:
         driver.sequence(path, read_steps(path))
     for seed in range(given.first, given.first + given.count):
         driver.sequence(f"seed {seed}", generate.generate(seed))
+        if seed % 100 == 0:
+            print(f"# at seed {seed}", flush=True)
         if len(driver.failed) >= given.most:
             print(f"# ended at seed {seed}, after {given.most} differences")
             break
@@ -125,6 +139,8 @@ def main():
     print(f"# {driver.count} sequences, {driver.steps} steps, {driver.chance} differences that did not come again")
     for rule, count in driver.excused.most_common():
         print(f"# {count:7d} ended at a difference with a reason: {rule}")
+    if given.whole_page:
+        driver.unneeded()
     if driver.count and not driver.failed:
         print(f"ok - sequences: {driver.count} are the same with stock and with ours")
     sys.exit(1 if driver.failed or not driver.count else 0)

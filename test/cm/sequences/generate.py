@@ -315,6 +315,35 @@ class Generator:
             self.ece, self.notify, self.migrate, self.migrate, self.join, self.leave, self.request, self.destroy,
         ])(one)
 
+    def lead(self, one, turns):
+        """Leads the id and its peer on, with nothing in between."""
+        for _ in range(turns):
+            waiting = [channel for channel in self.channels if self.unread.get(channel)]
+            if waiting:
+                channel = self.pick(waiting)
+                self.drain(channel) if self.chance(80) else self.get(channel)
+                continue
+            onward = [self.bind, self.resolve, self.route, self.create_qp, self.connect, self.accept, self.establish, self.request]
+            calls = [(call, led) for led in (one, one.peer) if led and self.ids.get(led.name) is led
+                     for call in self.sensible(led) if call in onward]
+            if not calls:
+                return
+            call, led = self.pick(calls)
+            call(led)
+
+    def client(self):
+        """An id for a listener that there is, led on."""
+        listeners = [one for one in self.ids.values() if one.stage == "listening"]
+        name = self.new_id()
+        if not listeners or not name:
+            self.create()
+            return
+        listener = self.pick(listeners)
+        one = Id(name, listener.space, None if self.chance(20) else self.pick(self.channels))
+        self.say("id", name, one.channel or "sync", one.space)
+        self.ids[name] = one
+        self.lead(one, self.random.randrange(2, 16))
+
     def step(self):
         waiting = [channel for channel in self.channels if self.unread.get(channel)]
         if waiting and self.chance(55):
@@ -323,12 +352,12 @@ class Generator:
         elif self.held and self.chance(35):
             self.ack()
         elif not self.ids or self.chance(8 if len(self.ids) < 6 else 2):
-            self.endpoint() if self.chance(12) else self.create()
+            self.pick([self.endpoint] + [self.create] * 4 + [self.client] * 5)()
         elif self.chance(3):
             self.pick([self.drain, self.get, self.ack])()
         elif self.chance(1):
             self.say("close", self.pick(self.channels))
-        elif self.chance(18):
+        elif self.chance(22):
             self.on_any_id(self.pick(list(self.ids.values())))
         else:
             led = [(call, one) for one in self.ids.values() for call in self.sensible(one)]
@@ -350,6 +379,8 @@ def generate(seed):
             made.say("bind", one[0].name, made.pick(["dev4:0", "dev4:0", "any4:0", "dev6:0"]))
             one[0].stage = "bound"
             made.listen(one[0])
+            if made.chance(80):
+                made.client()
     length = made.random.randrange(8, 45)
     while len(made.steps) < length:
         made.step()

@@ -21,7 +21,7 @@ def main():
             reasons[reason[2]] += int(reason[1])
         elif outcome:
             outcomes[outcome[2]] += int(outcome[1])
-        elif not line.startswith("ok - "):
+        elif not line.startswith(("ok - ", "# at seed ")):
             failed |= line.startswith(("not ok", "vm: "))
             print(line)
     for outcome, count in sorted(outcomes.items()):
