@@ -327,6 +327,53 @@ TEST_CASE("explain: a reply of 144 bytes", "[explain]")
 	refused([&] { (void)explain_reply(bytes); }, "the whole command");
 }
 
+TEST_CASE("explain: a reply of a machine with the other order of bytes", "[explain]")
+{
+	ib_uverbs_qp_attr here{}, there{};
+	const auto number = [](std::uint32_t &one, std::uint32_t &other, std::uint32_t value) {
+		one = value;
+		other = __builtin_bswap32(value);
+	};
+	const auto half = [](std::uint16_t &one, std::uint16_t &other, std::uint16_t value) {
+		one = value;
+		other = __builtin_bswap16(value);
+	};
+	// All that a mask can have, and what is of one byte.
+	number(here.qp_attr_mask, there.qp_attr_mask, 0x1fffff);
+	number(here.qp_state, there.qp_state, IBV_QPS_RTR);
+	number(here.cur_qp_state, there.cur_qp_state, IBV_QPS_INIT);
+	number(here.path_mtu, there.path_mtu, IBV_MTU_1024);
+	number(here.path_mig_state, there.path_mig_state, IBV_MIG_REARM);
+	number(here.qkey, there.qkey, 0x11223344);
+	number(here.rq_psn, there.rq_psn, 0x4006f6);
+	number(here.sq_psn, there.sq_psn, 0x838060);
+	number(here.dest_qp_num, there.dest_qp_num, 0x11);
+	number(here.qp_access_flags, there.qp_access_flags, IBV_ACCESS_REMOTE_WRITE);
+	number(here.max_send_wr, there.max_send_wr, 10);
+	number(here.max_recv_wr, there.max_recv_wr, 20);
+	number(here.max_send_sge, there.max_send_sge, 30);
+	number(here.max_recv_sge, there.max_recv_sge, 40);
+	number(here.max_inline_data, there.max_inline_data, 50);
+	number(here.ah_attr.grh.flow_label, there.ah_attr.grh.flow_label, 0x12345);
+	number(here.alt_ah_attr.grh.flow_label, there.alt_ah_attr.grh.flow_label, 0x54321);
+	half(here.ah_attr.dlid, there.ah_attr.dlid, 0x1234);
+	half(here.alt_ah_attr.dlid, there.alt_ah_attr.dlid, 0x4321);
+	half(here.pkey_index, there.pkey_index, 2);
+	half(here.alt_pkey_index, there.alt_pkey_index, 3);
+	here.ah_attr.grh.dgid[15] = there.ah_attr.grh.dgid[15] = 9;
+	here.timeout = there.timeout = 19;
+	const auto explained = [](const ib_uverbs_qp_attr &raw) {
+		std::vector<unsigned char> bytes(sizeof raw);
+		std::memcpy(bytes.data(), &raw, sizeof raw);
+		return explain_reply(bytes);
+	};
+	const page ours = explained(here), theirs = explained(there);
+	CHECK(theirs.data == ours.data);
+	CHECK(ours.data["attributes"]["cap.max_inline_data"]["number"] == 50);
+	has(theirs, {"byte order", "-endian machine", "INIT_QP_ATTR for RTR"});
+	CHECK(ours.sections[0].facts.size() + 1 == theirs.sections[0].facts.size());
+}
+
 TEST_CASE("explain: dumps of every kind are the same bytes", "[explain]")
 {
 	const auto bytes = reply_bytes();

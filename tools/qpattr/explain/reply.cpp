@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The kernel's reply to INIT_QP_ATTR, by its bytes.
+#include <bit>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -56,6 +57,28 @@ nlohmann::ordered_json values_of(const ibv_qp_attr &attr, std::uint32_t mask)
 	return out;
 }
 
+// Of a machine with the other order of bytes: its state is none, and is one the other
+// way round. The kernel answers for INIT, RTR and RTS only, none of which is 0.
+bool is_foreign(const reply &raw)
+{
+	return raw.qp_state > IBV_QPS_ERR && __builtin_bswap32(raw.qp_state) <= IBV_QPS_ERR;
+}
+
+// All its numbers of more than a byte.
+void turn_around(reply &raw)
+{
+	for (std::uint32_t *each :
+	     {&raw.qp_attr_mask, &raw.qp_state, &raw.cur_qp_state, &raw.path_mtu,
+	      &raw.path_mig_state, &raw.qkey, &raw.rq_psn, &raw.sq_psn, &raw.dest_qp_num,
+	      &raw.qp_access_flags, &raw.ah_attr.grh.flow_label, &raw.alt_ah_attr.grh.flow_label,
+	      &raw.max_send_wr, &raw.max_recv_wr, &raw.max_send_sge, &raw.max_recv_sge,
+	      &raw.max_inline_data})
+		*each = __builtin_bswap32(*each);
+	for (std::uint16_t *each : {&raw.ah_attr.dlid, &raw.alt_ah_attr.dlid, &raw.pkey_index,
+				    &raw.alt_pkey_index})
+		*each = __builtin_bswap16(*each);
+}
+
 } // namespace
 
 std::string short_name(const attr::attribute &what)
@@ -94,6 +117,9 @@ page explain_reply(const std::vector<unsigned char> &bytes)
 			usage_status};
 	reply raw;
 	std::memcpy(&raw, bytes.data(), sizeof raw);
+	const bool foreign = is_foreign(raw);
+	if (foreign)
+		turn_around(raw);
 	ibv_qp_attr attr{};
 	attr::translate(raw, attr);
 	attr.qp_state = static_cast<ibv_qp_state>(raw.qp_state);
@@ -110,6 +136,10 @@ page explain_reply(const std::vector<unsigned char> &bytes)
 	main.facts.push_back({"mask", fmt::format("{:#x} = {}", mask, spelled([&](attr::text &to) {
 							  attr::add_mask(to, mask);
 						  }))});
+	if (foreign)
+		main.facts.push_back({"byte order", std::endian::native == std::endian::little
+							    ? "of a big-endian machine"
+							    : "of a little-endian machine"});
 	bool known = false;
 	for (const known_mask &each : known_masks())
 		if (each.mask == mask &&
