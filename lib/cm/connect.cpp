@@ -27,8 +27,9 @@ result<void> connect(identifier &id, const rdma_conn_param *param) noexcept
 {
 	if (!id.verbs)
 		return wrong(EINVAL);
-	if (!is_datagram(id) && !param && !id.qp)
-		return wrong(EINVAL); // whose QP is it then?
+	// Whose QP is it then? Stock asks so of TCP's port space only.
+	if (id.ps == RDMA_PS_TCP && !is_datagram(id) && !param && !id.qp)
+		return wrong(EINVAL);
 	const auto values = within_limits(id, param, {0xff, 0xff});
 	if (!values)
 		return values.why();

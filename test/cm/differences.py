@@ -26,13 +26,13 @@ def read(path=PAGE):
             continue
         block = Block(why)
         for line in lines:
-            key, _, value = line.strip().partition(": ")
+            key, _, value = line[4:].partition(": ")
             if key == "case":
                 block.cases.append(value)
             elif key == "ours":
                 block.ours = value
-            elif key == "step" and value.count(" | ") == 2:
-                block.steps.append(tuple(value.split(" | ")))
+            elif key == "step" and f"{value} ".count(" | ") == 2:
+                block.steps.append(tuple(part.strip() for part in f"{value} ".split(" | ")))
             elif key == "line" and value.count(" => ") == 1:
                 block.lines.append(tuple(re.compile(part) for part in value.split(" => ")))
             else:

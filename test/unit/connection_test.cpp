@@ -327,6 +327,18 @@ TEST_CASE("connection: calls of the wrong side or time are refused without a wri
 		CHECK(rdma_destroy_id(each) == 0);
 }
 
+// Found by the sequences.
+TEST_CASE("connection: only of TCP's port space a connect wants parameters or a QP")
+{
+	rig on;
+	auto *active = on.route_resolved();
+	check_not_sent(on, [&] { return rdma_connect(active, nullptr); });
+	active->ps = RDMA_PS_IB;
+	CHECK(rdma_connect(active, nullptr) == 0);
+	CHECK(on.kernel.writes_of(connect_number).size() == 1);
+	CHECK(rdma_destroy_id(active) == 0);
+}
+
 TEST_CASE("connection: a second RESOLVE_ADDR is not sent, a failed one may be repeated")
 {
 	rig on;

@@ -94,7 +94,8 @@ QPATTR_RDMA_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_at
  * @param id          with a resolved route
  * @param conn_param  copied; may be NULL: no private data, as many RDMA reads as
  *                    possible, 7 retries of each kind. With an RC QP of the
- *                    program's own it must be given, for its number. Private data
+ *                    program's own it must be given, for its number (without is
+ *                    EINVAL in the port space of TCP). Private data
  *                    of at most 56 bytes (UD 180; AF_IB 92 and 216).
  *
  * No answer takes the kernel 70 to 100 s to notice. iWARP: this side must send

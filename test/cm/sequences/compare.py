@@ -113,7 +113,11 @@ class Rules:
             if stock.end in CRASHES:
                 return "stock crashes, ours refuses"
         said = [without_names(["; ".join(line.strip() for line in lines)]) for lines in (found.stock, found.ours)]
+        before = [step.words for step in ours.steps[:len(stock.steps)] if step.number < found.number or found.number < 0]
         for rule in self.steps:
-            if all(fnmatch.fnmatchcase(text, pattern) for text, pattern in zip([found.words, *said], rule)):
+            now, _, earlier = rule[0].partition(" after ")
+            if earlier and not fnmatch.filter(before, earlier):
+                continue
+            if all(fnmatch.fnmatchcase(text, pattern) for text, pattern in zip([found.words, *said], (now, *rule[1:]))):
                 return " | ".join(rule)
         return None

@@ -95,8 +95,9 @@ class Generator:
             one.stage = what
 
     def last_free(self):
+        """Where the player puts a request's id that no step has a place for."""
         free = [f"i{n}" for n in range(12) if f"i{n}" not in self.ids]
-        return free[0] if free else None
+        return free[-1] if free else None
 
     def read(self, channel, count=99, slot=None):
         waiting = self.unread.get(channel, [])

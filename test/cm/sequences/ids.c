@@ -243,6 +243,9 @@ static const char *prepare_accept(struct call *call)
 
 	if (bad)
 		return bad;
+	/* Stock crashes (`misuse` has that). */
+	if (!strcmp(call->word[2], "null") && !slot->id->qp)
+		return "avoided: no QP";
 	if (slot->stage >= CONNECTING && slot->stage != REQUESTED)
 		return "avoided: row 5";
 	if (call->param.private_data_len > (is_datagram(slot->id) ? 136 : 196))

@@ -31,7 +31,7 @@ def main():
     if played != wanted:
         print(f"not ok - sequences: {name}: {played} of {wanted} were played")
     elif not failed:
-        print(f"ok - sequences: {name}: {played} of {steps} steps, {again} differences that did not come again")
+        print(f"ok - sequences: {name}: {played} sequences, {steps} steps, {again} differences that did not come again")
     sys.exit(failed or played != wanted)
 
 
