@@ -47,8 +47,10 @@ prepare() {
     local release=$1 architecture=$2 compiler=$3 target=$4
     shift 4
     tools=$(distro_toolchain "$release" "$architecture" "$compiler")
-    # Debian's compilers say their name, what they are for, and the version last.
-    printf 'compiler: %s\n' "$("$tools/bin/c++" --version | sed -n '1s/^\(.*-\)\{0,1\}\(g++\|clang\).* \([0-9.]*[0-9]\)[^ ]*$/\2 \3/p')"
+    case $compiler in
+    clang*) printf 'compiler: clang++ %s\n' "$("$tools/bin/c++" -dumpversion)" ;;
+    *) printf 'compiler: g++ %s\n' "$("$tools/bin/c++" -dumpfullversion)" ;;
+    esac
     printf 'libc: glibc %s\n' "$(grep -aohE 'GNU C Library .* release version [0-9.]+[0-9]' \
         "$tools"/root/lib/*/libc.so.6 | tail -n 1 | sed 's/.* //')"
     # The compiler is a script, whose date says nothing.
@@ -83,19 +85,32 @@ tests() {
     /usr/bin/python3 "$top/test/tally.py" --cases "$log" || true
 }
 
-# glibc's versions that an object wants, the highest.
-wanted_glibc() { "$tools/bin/readelf" -VW "$1" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1; }
+# no_newer VERSION OBJECT: the object wants no symbol of a later glibc.
+no_newer() {
+    local newest
+    newest=$("$tools/bin/readelf" -VW "$2" | grep -oE 'GLIBC_[0-9.]+' | sort -uV | tail -n 1)
+    echo "it wants $newest"
+    [[ $newest && $(printf '%s\n' "$newest" "GLIBC_$1" | sort -V | tail -n 1) == "GLIBC_$1" ]]
+}
+
+# The newest that is wanted: where dlsym and pthread_sigmask came into libc.so.6, or, of
+# compilers that know an older glibc, what that one had for long.
+wants_old_glibc() {
+    local object most=2.34
+    [[ $1 != bullseye ]] || most=2.17
+    for object in lib/preload/libqpattr-preload.so lib/audit/libqpattr-audit.so lib/libqpattr.so; do
+        case_of "${object##*/} wants no glibc later than $most" no_newer $most "$dir/$object"
+    done
+}
 
 built() {
-    local release=$1 architecture=$2 compiler=$3 object
+    local release=$1 architecture=$2 compiler=$3
     prepare "$release" "$architecture" "$compiler" platform-tests -Dconformance=disabled
     tests unit fuzz
     # With the tools of the platform in front, which read its objects.
     PATH=$tools/bin:$PATH "$top/test/abi/symbols" "$dir/lib/preload/libqpattr-preload.so" \
         "$dir/lib/libqpattr.so.0" "$dir/lib/libqpattr.a" "$top" "$dir/lib/audit/libqpattr-audit.so" || true
-    for object in lib/preload/libqpattr-preload.so lib/audit/libqpattr-audit.so lib/libqpattr.so.0; do
-        printf '# %s wants %s\n' "$object" "$(wanted_glibc "$dir/$object")"
-    done
+    wants_old_glibc "$release"
     case_of 'a static program with libqpattr.a: it links' "$tools/bin/cc" -static -I"$top/include" \
         "$top/test/abi/static_handle.c" "$dir/lib/libqpattr.a" -o "$dir/static_handle"
     case_of 'a static program with libqpattr.a: it runs' "$tools/run" "$dir/static_handle"

@@ -19,8 +19,9 @@ guest() {
 # of each release: its C library, librdmacm and rping.
 userlands() {
     local release=$1 architecture=$2 compiler=$3 each root roots=()
-    prepare "$release" "$architecture" "$compiler" platform-tests -Dconformance=disabled
+    prepare "$release" "$architecture" "$compiler" products -Dconformance=disabled -Dtool=disabled
     "$tools/bin/cc" -I"$top/include" "$top/test/abi/static_handle.c" "$dir/lib/libqpattr.so" -Wl,-rpath,/opt -o "$dir/shared_handle"
+    wants_old_glibc "$release"
     for each in bullseye bookworm trixie sid; do
         root=$(distro_userland "$each")
         roots+=("$each=$root")

@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
+# shellcheck disable=SC2154 # _debian_here is of distro.sh, which sources this
 #
 # Compilers, C libraries and emulators of other releases and other processors, of
 # which nothing is installed. Sourced by distro.sh.
@@ -16,17 +17,21 @@ distro_toolchain() {
     _debian_triplet "$architecture" >/dev/null || return 1
     dir=$(_debian_dir "$release:$architecture") || return 1
     tree=$dir/trees/toolchain-$compiler
-    if [[ ! -e $tree/whole ]]; then
+    if ! _debian_toolchain_whole "$tree"; then
         (
             if ! flock -n 9; then
                 distro_say "another process is laying out $compiler of $release for $architecture, waiting for it"
                 flock 9
             fi
-            [[ -e $tree/whole ]] || _debian_toolchain "$release" "$architecture" "$compiler" "$tree"
+            _debian_toolchain_whole "$tree" || _debian_toolchain "$release" "$architecture" "$compiler" "$tree"
         ) 9>"$dir/toolchain.lock" || return 1
     fi
     printf '%s\n' "$tree"
 }
+
+# As this file lays it out.
+_debian_toolchain_stamp() { sha256sum <"$_debian_here/toolchain.sh"; }
+_debian_toolchain_whole() { [[ -r $1/whole && $(<"$1/whole") == "$(_debian_toolchain_stamp)" ]]; }
 
 # The architecture by the name that compilers have for it.
 _debian_triplet() {
@@ -99,11 +104,11 @@ _debian_toolchain() {
     mv "$to.new" "$to" && _debian_tools "$to" "$own" "$triplet" "$compiler" &&
         _debian_pkg_config "$to" "$(_debian_multiarch "$architecture")" &&
         _debian_runner "$to" "$own" "$architecture" || return 1
-    "$to/bin/c++" --version >"$to/whole.new" || {
+    "$to/bin/c++" --version >/dev/null || {
         distro_say "$compiler of Debian $release for $architecture does not start"
         return 1
     }
-    mv "$to/whole.new" "$to/whole"
+    _debian_toolchain_stamp >"$to/whole"
 }
 
 # Later releases have all under usr/, which packages alone do not show; links that
@@ -162,7 +167,7 @@ _debian_tools() {
 
 _debian_pkg_config() {
     local root=$1/root
-    _debian_script "$1/bin/pkg-config" "env PKG_CONFIG_LIBDIR=$root/usr/lib/$2/pkgconfig:$root/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root pkg-config"
+    _debian_script "$1/bin/pkg-config" "env PKG_CONFIG_LIBDIR=$root/usr/lib/$2/pkgconfig:$root/usr/lib/pkgconfig:$root/usr/share/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root pkg-config"
 }
 
 _debian_runner() {
