@@ -50,16 +50,12 @@ result<void> send_accept(identifier &id, const rdma_conn_param *param,
 	return tell(id, command);
 }
 
-result<void> move_qp(identifier &id, const rdma_conn_param *param,
-		     connection_values values) noexcept
+// With the values of ACCEPT: before it the kernel answers with the peer's offer, which
+// may be more than the device has.
+result<void> move_qp(identifier &id, connection_values values) noexcept
 {
 	set_ece(*id.qp, id.remote_ece);
-	// Before ACCEPT the kernel answers with the peer's offer.
-	const bool own_responder = param && param->responder_resources != RDMA_MAX_RESP_RES;
-	const bool own_initiator = param && param->initiator_depth != RDMA_MAX_INIT_DEPTH;
-	const auto moved =
-		to_ready(id, *id.qp, own_responder ? values.responder_resources : kernels_own,
-			 own_initiator ? values.initiator_depth : kernels_own);
+	const auto moved = to_ready(id, *id.qp, values.responder_resources, values.initiator_depth);
 	if (moved)
 		id.local_ece = ece_of(*id.qp);
 	return moved;
@@ -92,7 +88,7 @@ result<void> accept(identifier &id, const rdma_conn_param *param) noexcept
 	if (!advance(id, stage::requested, stage::accepted))
 		return wrong(EINVAL); // another thread was first
 	if (id.qp && !datagram)
-		if (const auto moved = move_qp(id, param, values); !moved) {
+		if (const auto moved = move_qp(id, values); !moved) {
 			advance(id, stage::accepted, stage::requested);
 			return moved;
 		}

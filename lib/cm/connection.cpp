@@ -19,11 +19,11 @@ constexpr std::uint8_t most_retries = 7;
 constexpr std::uint8_t any_value = 0xff; // RDMA_MAX_RESP_RES, RDMA_MAX_INIT_DEPTH
 
 result<std::uint8_t> one_within(const std::uint8_t *given, std::uint8_t otherwise,
-				std::uint8_t limit) noexcept
+				std::uint8_t limit, bool checks) noexcept
 {
 	if (!given || *given == any_value)
 		return std::min(otherwise, limit);
-	if (*given > limit)
+	if (*given > limit && checks)
 		return wrong(EINVAL);
 	return *given;
 }
@@ -39,11 +39,14 @@ result<connection_values> within_limits(const identifier &id, const rdma_conn_pa
 	const device *dev = device_of(id.verbs);
 	if (!dev)
 		return wrong(EINVAL);
+	// As stock: other port spaces may be given what the device has not.
+	const bool checks = id.ps == RDMA_PS_TCP;
 	const auto responder = one_within(param ? &param->responder_resources : nullptr,
 					  otherwise.responder_resources,
-					  dev->max_responder_resources);
+					  dev->max_responder_resources, checks);
 	const auto initiator = one_within(param ? &param->initiator_depth : nullptr,
-					  otherwise.initiator_depth, dev->max_initiator_depth);
+					  otherwise.initiator_depth, dev->max_initiator_depth,
+					  checks);
 	if (!responder || !initiator)
 		return wrong(EINVAL);
 	return connection_values{responder.value(), initiator.value()};

@@ -212,6 +212,38 @@ TEST_CASE("connection: 0xff in accept is what the peer offers, where that is les
 	CHECK(rdma_destroy_id(listener) == 0);
 }
 
+// Found by the sequences: a peer whose device can more offers more. QPs that are asked
+// for it fail, or have none.
+TEST_CASE("connection: a QP that takes what the peer offers is within the device's limits")
+{
+	rig on;
+	auto *listener = on.listening();
+	rdma_ucm_conn_param offer{};
+	offer.responder_resources = responder_limit + 9;
+	offer.initiator_depth = initiator_limit + 9;
+	for (const bool with_param : {true, false}) {
+		auto *id = on.requested(listener, offer);
+		auto param = some_param();
+		param.responder_resources = RDMA_MAX_RESP_RES;
+		param.initiator_depth = RDMA_MAX_INIT_DEPTH;
+		id->qp = on.verbs.make_qp(0x97);
+		auto &kernels = on.kernel.attributes[handle_of(id)];
+		kernels = {};
+		kernels.max_dest_rd_atomic = responder_limit + 9;
+		kernels.max_rd_atomic = initiator_limit + 9;
+		on.verbs.moves.clear();
+		CHECK(rdma_accept(id, with_param ? &param : nullptr) == 0);
+		REQUIRE(on.verbs.moves.size() >= 2);
+		const auto &rts = on.verbs.moves.back().attr;
+		const auto &rtr = on.verbs.moves[on.verbs.moves.size() - 2].attr;
+		CHECK(rtr.max_dest_rd_atomic == responder_limit);
+		CHECK(rts.max_rd_atomic == initiator_limit);
+		id->qp = nullptr;
+		CHECK(rdma_destroy_id(id) == 0);
+	}
+	CHECK(rdma_destroy_id(listener) == 0);
+}
+
 TEST_CASE("connection: ACCEPT as it is written, and the uid that it gives the id")
 {
 	rig on;
@@ -328,14 +360,23 @@ TEST_CASE("connection: calls of the wrong side or time are refused without a wri
 }
 
 // Found by the sequences.
-TEST_CASE("connection: only of TCP's port space a connect wants parameters or a QP")
+TEST_CASE("connection: only of TCP's port space a connect wants parameters or a QP, within the limits")
 {
 	rig on;
 	auto *active = on.route_resolved();
+	auto param = some_param();
+	param.responder_resources = responder_limit + 1;
+	param.initiator_depth = initiator_limit + 2;
 	check_not_sent(on, [&] { return rdma_connect(active, nullptr); });
+	check_not_sent(on, [&] { return rdma_connect(active, &param); });
 	active->ps = RDMA_PS_IB;
+	CHECK(rdma_connect(active, &param) == 0);
+	const auto sent = on.kernel.writes_of(connect_number);
+	REQUIRE(sent.size() == 1);
+	CHECK(byte_of(sent[0], 266) == responder_limit + 1);
+	CHECK(byte_of(sent[0], 267) == initiator_limit + 2);
+	set(active, cm::stage::route_resolved);
 	CHECK(rdma_connect(active, nullptr) == 0);
-	CHECK(on.kernel.writes_of(connect_number).size() == 1);
 	CHECK(rdma_destroy_id(active) == 0);
 }
 
