@@ -34,11 +34,13 @@ result<void> have_queues(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 
 result<ibv_qp *> make(identifier &id, ibv_qp_init_attr_ex &init) noexcept
 {
-	if (init.qp_type == IBV_QPT_XRC_RECV &&
+	// An endpoint that receives by XRC has a domain, whatever QP it is given; on another
+	// id a QP that wants one must bring it. As stock.
+	if (id.qp_type == IBV_QPT_XRC_RECV &&
 	    !((init.comp_mask & IBV_QP_INIT_ATTR_XRCD) && init.xrcd)) {
 		const auto domain = default_xrcd(id.verbs);
 		if (!domain)
-			return wrong(EINVAL); // as stock; for an SRQ it says why
+			return domain.why();
 		init.xrcd = domain.value();
 		init.comp_mask |= IBV_QP_INIT_ATTR_XRCD;
 	}

@@ -270,7 +270,7 @@ private:
 	}
 	[[noreturn]] void fail() const
 	{
-		throw std::runtime_error(path_ + " cannot be written: " + std::strerror(errno));
+		throw std::runtime_error("cannot write " + path_ + ": " + std::strerror(errno));
 	}
 
 	std::string path_;
@@ -324,7 +324,7 @@ int run(const wishes &given, const std::string &json_file)
 	if (file)
 		file->write(all);
 	if (std::fflush(stdout) != 0 || std::ferror(stdout))
-		throw std::runtime_error("the standard output cannot be written");
+		throw std::runtime_error("cannot write to the standard output: is the disk full, or the reader gone?");
 	return held ? 0 : 1;
 }
 

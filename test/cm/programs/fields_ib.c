@@ -6,6 +6,20 @@
 #include <unistd.h>
 #include <infiniband/sa.h>
 
+/* QPs of each type: which the id takes is a matter of its own type too. */
+static void try_types(struct rdma_cm_id *id)
+{
+	static const enum ibv_qp_type types[] = {IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD, IBV_QPT_XRC_SEND, IBV_QPT_XRC_RECV};
+
+	for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+		struct ibv_qp_init_attr qp = fields_qp(types[i]);
+
+		if (CALL(rdma_create_qp(id, NULL, &qp)) == 0)
+			VOID(rdma_destroy_qp(id));
+		SHOW(id);
+	}
+}
+
 /*
  * Endpoints of a QP type. Where the provider has not got that type (rxe has no XRC),
  * the connection is asked for with a number that is nobody's, and rejected: the ids,
@@ -41,6 +55,7 @@ static void run_kind(struct party *party, uint16_t base, enum rdma_port_space ps
 		SHOW(listener);
 	} else if (made) {
 		SHOW(id);
+		try_types(id);
 		CALL(rdma_create_qp(id, NULL, &qp));
 		SHOW(id);
 	}
@@ -48,6 +63,7 @@ static void run_kind(struct party *party, uint16_t base, enum rdma_port_space ps
 	if (made && party->is_server) {
 		CALL(rdma_get_request(listener, &request));
 		SHOW(request);
+		try_types(request);
 		if (CALL(rdma_create_qp(request, NULL, &qp))) {
 			CALL(rdma_reject(request, "no", 2));
 			meet("established");
