@@ -205,6 +205,41 @@ TEST_CASE("event: UNREACHABLE does not end what the kernel still has attributes 
 	CHECK(rdma_destroy_id(id) == 0);
 }
 
+// A QP in the error state would break a connection that goes on.
+TEST_CASE("event: UNREACHABLE puts the QP of an id into the error state once its connection has ended")
+{
+	using cm::stage;
+	rig on;
+	auto *id = on.addr_resolved();
+	ibv_qp_init_attr attr{};
+	attr.qp_type = IBV_QPT_RC;
+	attr.cap = {4, 4, 1, 1, 0};
+	on.kernel.attributes[handle_of(id)] = {};
+	REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
+	on.verbs.moves.clear();
+
+	for (const auto now : {stage::addr_resolved, stage::route_resolved, stage::connecting, stage::accepted,
+			       stage::established}) {
+		cm::set_stage(*static_cast<cm::identifier *>(id), now);
+		on.happens(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+		CHECK(on.verbs.moves.empty());
+		CHECK(stage_of(id) == now);
+	}
+	// The kernel has no attributes any more: it was the end.
+	on.kernel.attributes.clear();
+	for (const auto now : {stage::connecting, stage::accepted}) {
+		on.verbs.moves.clear();
+		cm::set_stage(*static_cast<cm::identifier *>(id), now);
+		on.happens(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
+		CHECK(stage_of(id) == stage::ended);
+		REQUIRE(on.verbs.moves.size() == 1);
+		CHECK(on.verbs.moves[0].attr.qp_state == IBV_QPS_ERR);
+		CHECK(on.verbs.moves[0].mask == IBV_QP_STATE);
+	}
+	rdma_destroy_qp(id);
+	CHECK(rdma_destroy_id(id) == 0);
+}
+
 TEST_CASE("event: the parameters of a connection")
 {
 	for (const unsigned len : {0U, 1U, 255U}) {

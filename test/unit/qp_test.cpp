@@ -100,16 +100,27 @@ TEST_CASE("qp: one that is not made leaves nothing in the caller's attributes")
 	CHECK(rdma_destroy_id(id) == 0);
 }
 
-// Found by the sequences: stock's errno is another one for a QP than for an SRQ.
-TEST_CASE("qp: an XRC QP on a device without XRC is EINVAL, an SRQ EOPNOTSUPP")
+// What stock's are: the type of the id decides, not that of the QP.
+TEST_CASE("qp: an endpoint that receives by XRC has a domain, an id of another type none")
 {
 	rig on;
-	auto *id = on_a_device(on);
+	auto *id = on_a_device(on); // which has no XRC
 	auto attr = wanted<ibv_qp_init_attr>();
 	attr.qp_type = IBV_QPT_XRC_RECV;
+	on.verbs.no_qp = true;
 	errno = 0;
 	CHECK(rdma_create_qp(id, nullptr, &attr) == -1);
-	CHECK(errno == EINVAL);
+	CHECK(errno == EINVAL); // the device's answer to one without a domain
+
+	on.verbs.no_qp = false;
+	id->qp_type = IBV_QPT_XRC_RECV;
+	for (const auto type : {IBV_QPT_XRC_RECV, IBV_QPT_RC}) {
+		attr.qp_type = type;
+		errno = 0;
+		CHECK(rdma_create_qp(id, nullptr, &attr) == -1);
+		CHECK(errno == EOPNOTSUPP);
+		CHECK(id->qp == nullptr);
+	}
 
 	ibv_srq_init_attr_ex shared{};
 	shared.comp_mask = IBV_SRQ_INIT_ATTR_TYPE;
