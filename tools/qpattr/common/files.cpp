@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <poll.h>
@@ -55,8 +56,13 @@ bool write_all(int fd, std::string_view text)
 
 void raise_event(int fd)
 {
-	while (::eventfd_write(fd, 1) != 0)
-		;
+	// Of a descriptor of our own it fails by a fault that passes, or by one of ours.
+	for (int tries = 0; tries < 1000; ++tries)
+		if (::eventfd_write(fd, 1) == 0)
+			return;
+	std::fprintf(stderr, "qpattr: cannot wake a thread, and will not wait for it: %s\n",
+		     std::strerror(errno));
+	std::abort();
 }
 
 bool put_out(std::string_view text)
