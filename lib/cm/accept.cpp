@@ -61,7 +61,7 @@ result<void> move_qp(identifier &id, connection_values values) noexcept
 	return moved;
 }
 
-// All that can be wrong is found before the kernel is told: it answers a second
+// All that can be wrong with the call is found before the kernel is told: it answers a second
 // ACCEPT, one on the active side, or one that is too long, by refusing the peer.
 result<void> accept(identifier &id, const rdma_conn_param *param) noexcept
 {

@@ -27,8 +27,8 @@ struct connection_values {
 };
 
 // Both within the device's limits, 0xff standing for `otherwise`'s, brought down
-// to the limits. EINVAL beyond the limits. Of a datagram id, as they are: the kernel
-// does nothing with them.
+// to the limits. EINVAL beyond them in the port space of TCP; in others they are the
+// device's to judge. Of a datagram id, as they are: the kernel does nothing with them.
 [[nodiscard]] result<connection_values> within_limits(const identifier &id,
 						      const rdma_conn_param *param,
 						      connection_values otherwise) noexcept;

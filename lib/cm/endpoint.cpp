@@ -86,8 +86,9 @@ void destroy_all(rdma_cm_id *id) noexcept
 {
 	rdma_destroy_qp(id);
 	rdma_destroy_srq(id);
-	// As far as it can be: the caller has nothing to do about a failure.
-	(void)destroy(own(id));
+	// As far as it can be: nobody is told of a failure, so nobody else tries again.
+	if (!destroy(own(id)))
+		(void)destroy(own(id));
 }
 
 // The new id becomes synchronous, on a channel of its own, with the QP that the

@@ -45,8 +45,8 @@ void link(extras &into, group *joined) noexcept
 
 void detach(ibv_qp *qp, group &left) noexcept
 {
-	if (qp && left.attached.exchange(false))
-		ibv_detach_mcast(qp, &left.gid, left.lid);
+	if (qp && left.attached.exchange(false) && ibv_detach_mcast(qp, &left.gid, left.lid) != 0)
+		left.attached.store(true); // the QP cannot be destroyed so: asked again
 }
 
 result<group *> make(identifier &id, const sockaddr *address, std::size_t len, bool send_only,

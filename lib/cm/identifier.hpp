@@ -41,8 +41,8 @@ struct identifier : rdma_cm_id {
 	std::atomic<std::uint32_t> acked;  // acks.hpp
 	std::atomic<stage> at;
 	std::uint8_t flags;
-	// Connection values, by the names of struct rdma_conn_param: of CONNECT on
-	// the active side; of the request, then of ACCEPT, on the passive.
+	// Of the request, by the names of struct rdma_conn_param: for an accept that names
+	// none.
 	std::uint8_t responder_resources;
 	std::uint8_t initiator_depth;
 	std::atomic<extras *> more;	   // what few ids need

@@ -71,7 +71,7 @@ constexpr std::size_t no_hint = 0;
 
 std::size_t block_len_hint(const memory &own, const cm_id *id) noexcept
 {
-	constexpr std::size_t flags = 7, mapped = 2, granule = 16;
+	constexpr std::size_t flags = 7, mapped = 2, granule = 2 * sizeof(std::size_t);
 	std::size_t word = 0;
 	if (own.read(reinterpret_cast<std::uintptr_t>(id) - sizeof word, &word, sizeof word) !=
 	    sizeof word)

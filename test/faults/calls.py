@@ -188,19 +188,31 @@ def first_failure(result):
     return re.sub('(: RDMA_CM_EVENT_.*) E.*', r'\1', found.group(1)) if found else 'nothing'
 
 
+# As kinds.h has them; whether its calls come in the same order each time, without the
+# program's own threads.
+KINDS = {'connection': True, 'datagrams': True, 'synchronous': False}
+# The program's own: it waits for events and threads.
+OWN = ['poll', 'fcntl', 'futex']
+
+
 def connected_part():
-    row = table.Row('calls', 'connection manager')
-    ours = Subject(here, [f'{here}/connected_qpattr'], [f'{here}/marker.so'], [BEGIN])
+    for kind, ordered in KINDS.items():
+        connected_kind(kind, ordered)
+
+
+def connected_kind(kind, ordered):
+    row = table.Row('calls', f'connection manager, {kind}')
+    ours = Subject(here, [f'{here}/connected_qpattr', kind], [f'{here}/marker.so'], [BEGIN])
     listed, base = ours.base()
     if 'again whole' not in base.output or 'failed' in base.output:
         row.failed('nothing', 'the program is not whole', base.output)
-    # The program's own: it waits for events.
-    results = ours.run(faults_of(listed, share, leave_out=['poll', 'fcntl']))
+    results = ours.run(faults_of(listed, share, leave_out=OWN))
     judge(row, results, lambda each: connected_harm(each, listed, base),
           lambda each: 'served' if first_failure(each) == 'nothing' else 'refused')
-
-    row = table.Row('calls', 'the same, stock: equal errors')
-    stock = Subject(here, [f'{here}/connected_stock'], [f'{here}/marker.so'], [BEGIN])
+    if not ordered:
+        return
+    row = table.Row('calls', f'the same, stock: equal errors, {kind}')
+    stock = Subject(here, [f'{here}/connected_stock', kind], [f'{here}/marker.so'], [BEGIN])
     stock_listed, _ = stock.base()
     usual = {command_key(listed, each.fault): first_failure(each) for each in results if command_key(listed, each.fault)}
     faults = [each for each in faults_of(stock_listed, 1) if command_key(stock_listed, each) in usual]
@@ -218,8 +230,8 @@ def connected_harm(result, listed, base):
 
 
 def is_destruction(listed, fault):
-    """After the last DISCONNECT what is asked of the device is to destroy."""
-    ends = max(at for at, each in enumerate(listed) if each.number == WRITE and each.text.startswith('0a'))
+    """After the last DISCONNECT, or without one LEAVE_MCAST, what is asked of the device is to destroy."""
+    ends = max(at for at, each in enumerate(listed) if each.number == WRITE and each.text[:2] in ('0a', '11'))
     return [at for at, each in enumerate(listed) if each.number == fault.number][fault.first - 1] > ends
 
 
@@ -245,11 +257,11 @@ def all_met(results):
 def allocations_part():
     """Of the connection manager its own; under the preload object anybody's, as the dynamic
     linker's and stock's are what its first call needs."""
-    for what, program, objects, environment in (
-            ('connection manager', 'connected_qpattr', [f'{here}/marker.so'], {}),
-            ('preload object, first call', 'asked', preload, {'FAULTS_ALL_ALLOCATIONS': '1'})):
+    subjects = [(f'connection manager, {kind}', ['connected_qpattr', kind], [f'{here}/marker.so'], {}) for kind in KINDS]
+    subjects += [('preload object, first call', ['asked'], preload, {'FAULTS_ALL_ALLOCATIONS': '1'})]
+    for what, program, objects, environment in subjects:
         row = table.Row('allocations', what)
-        subject = Subject(here, [f'{here}/{program}'], [*objects, f'{here}/allocations.so'], [BEGIN], environment)
+        subject = Subject(here, [f'{here}/{program[0]}', *program[1:]], [*objects, f'{here}/allocations.so'], [BEGIN], environment)
         base = subject.run([Fault(ALLOCATIONS, 0, 0, 0, 'none')])[0]
         count = int(re.search(r'^allocations (\d+)$', base.output, re.M).group(1))
         if not count:
@@ -268,23 +280,23 @@ def wrong_error(result, *errors):
     if failed:
         return f'calls fail: {failed}'
     step = first_failure(result)
-    # A request that there is no memory for is refused, and no event comes of it.
-    fits = step in ('nothing', 'RDMA_CM_EVENT_CONNECT_REQUEST EAGAIN') or ': RDMA_CM' in step or step.split()[-1] in errors
+    # A request that there is no memory for is refused, and no event comes of it but the peer's.
+    fits = step in ('nothing', 'RDMA_CM_EVENT_CONNECT_REQUEST EAGAIN', 'rdma_connect ECONNREFUSED') or ': RDMA_CM' in step or step.split()[-1] in errors
     return None if fits else f'it is {step}'
 
 
 def descriptors_part():
     """As many as there are may be opened, and one, two, ... more."""
-    for what, program, objects in (('connection manager', 'connected_qpattr', [f'{here}/marker.so']),
-                                   ('preload object, first call', 'asked', preload)):
+    subjects = [(f'connection manager, {kind}', ['connected_qpattr', kind], [f'{here}/marker.so']) for kind in KINDS]
+    for what, program, objects in [*subjects, ('preload object, first call', ['asked'], preload)]:
         row = table.Row('descriptors', what)
-        subject = Subject(here, [f'{here}/{program}'], objects, [BEGIN])
+        subject = Subject(here, [f'{here}/{program[0]}', *program[1:]], objects, [BEGIN])
         _, base = subject.base()
         faults = [Fault(DESCRIPTORS, at, at, 0, f'{at} more') for at in range(16)]
         results = all_met(subject.run(faults))
         judge(row, results, lambda each: unharmed(each) or left_behind(each, base) or wrong_error(each, 'EMFILE', 'ENODEV'),
               refused_or_failed)
-        if program != 'asked' and not any(first_failure(each) != 'nothing' for each in results):
+        if program != ['asked'] and not any(first_failure(each) != 'nothing' for each in results):
             row.failed('all', 'none was missed')
 
 

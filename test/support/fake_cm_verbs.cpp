@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "test/support/fake_cm_verbs.hpp"
 
+#include <utility>
 #include <cerrno>
 
 // The header puts functions of its own under these names.
@@ -175,7 +176,9 @@ int ibv_attach_mcast(ibv_qp *, const ibv_gid *, uint16_t)
 
 int ibv_detach_mcast(ibv_qp *, const ibv_gid *, uint16_t)
 {
-	return 0;
+	auto &verbs = fake_cm_verbs::get();
+	verbs.detached.push_back(verbs.detach_errno);
+	return std::exchange(verbs.detach_errno, 0);
 }
 
 }

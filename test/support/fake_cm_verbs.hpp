@@ -33,6 +33,8 @@ public:
 	int modify_errno = 0;
 	int lists = 0;		 // ibv_get_device_list() was called
 	int list_errno = 0;	 // which answers it
+	std::vector<int> detached; // what ibv_detach_mcast() answered
+	int detach_errno = 0;	   // which it answers once
 	bool no_qp = false;	 // ibv_create_qp() fails
 	std::vector<ibv_cq *> destroyed; // by ibv_destroy_cq()
 	ibv_ece offered{};	 // ibv_query_ece()

@@ -5,6 +5,7 @@
 
 #include <rdma/rdma_verbs.h>
 
+using namespace qpattr;
 using namespace qpattr::test;
 
 namespace {
@@ -152,4 +153,37 @@ TEST_CASE("qp: one that is not made leaves the queues that the id had")
 	CHECK(id->send_cq != nullptr);
 	rdma_destroy_qp(id);
 	CHECK(rdma_destroy_id(id) == 0);
+}
+
+TEST_CASE("qp: one that could not be detached from a group is asked again, or it could never be destroyed")
+{
+	rig on;
+	auto *id = on.addr_resolved(RDMA_PS_UDP);
+	on.kernel.attributes[handle_of(id)] = {};
+	auto attr = wanted<ibv_qp_init_attr>();
+	attr.qp_type = IBV_QPT_UD;
+	REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
+	REQUIRE(rdma_join_multicast(id, rig::address(), nullptr) == 0);
+	const auto group = handle_of(id) + 1;
+	on.kernel.raise(group, on.kernel.event_of(group, RDMA_CM_EVENT_MULTICAST_JOIN));
+	auto *read = on.event();
+	CHECK(read->event == RDMA_CM_EVENT_MULTICAST_JOIN);
+	CHECK(rdma_ack_cm_event(read) == 0);
+	on.verbs.detach_errno = EAGAIN;
+	CHECK(rdma_leave_multicast(id, rig::address()) == 0);
+	CHECK(on.verbs.detached == std::vector{EAGAIN, 0});
+	rdma_destroy_qp(id);
+	CHECK(rdma_destroy_id(id) == 0);
+}
+
+TEST_CASE("qp: an endpoint that the kernel did not destroy is asked for again, as nobody else can")
+{
+	rig on;
+	rdma_cm_id *id = nullptr;
+	REQUIRE(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP) == 0);
+	const auto handle = handle_of(id);
+	on.kernel.refuse(uapi::destroy_id::number, EINTR);
+	rdma_destroy_ep(id);
+	CHECK_FALSE(cm::ids.holds(id));
+	CHECK_FALSE(on.kernel.ids.contains(handle));
 }

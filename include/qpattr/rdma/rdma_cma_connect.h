@@ -103,7 +103,8 @@ QPATTR_RDMA_EXPORT int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_at
  *
  * errno:
  *   - EINVAL: no resolved route, a connection was begun before, too much private
- *     data, or more responder_resources or initiator_depth than the device has
+ *     data; in the port space of TCP more responder_resources or initiator_depth
+ *     than the device has
  *   - ECONNREFUSED (synchronous): rejected, or nobody listens
  *   - ETIMEDOUT (synchronous): no answer
  */
@@ -175,12 +176,13 @@ QPATTR_RDMA_EXPORT int rdma_get_request(struct rdma_cm_id *listen, struct rdma_c
  * May point into the request's event, if that is not acknowledged yet.
  *
  * errno:
- *   - EINVAL: not a request, answered already, too much private data, or more
- *     responder_resources or initiator_depth than the device has: refused here, as
- *     the kernel would end the connection. What was wrong with the parameters may
- *     be put right and tried again.
+ *   - EINVAL: not a request, answered already, too much private data; in the port
+ *     space of TCP more responder_resources or initiator_depth than the device has:
+ *     refused here, as the kernel would end the connection. What was wrong with the
+ *     parameters may be put right and tried again.
  *   - EINVAL: the peer gave up meanwhile; destroy the id
- *   - those of ibv_modify_qp(3)
+ *   - those of ibv_modify_qp(3), of the id's QP: it stays in the state that it got to,
+ *     and with another one the request may still be accepted
  */
 QPATTR_RDMA_EXPORT int rdma_accept(struct rdma_cm_id *id, struct rdma_conn_param *conn_param);
 

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+#include "kinds.h"
+
+#include "steps.h"
+
+#include <arpa/inet.h>
+#include <rdma/rdma_cma.h>
+
+struct ends {
+	struct rdma_event_channel *at_active, *at_passive;
+	struct rdma_cm_id *listener, *active, *passive, *member;
+};
+
+static const struct rdma_conn_param usual = {.responder_resources = 1, .initiator_depth = 1, .retry_count = 2, .rnr_retry_count = 7};
+
+/* Until the request is there, and both ends have a QP. */
+static int request(struct ends *it, enum rdma_port_space space)
+{
+	struct sockaddr_in there = device_address();
+	struct sockaddr *to = (struct sockaddr *)&there;
+	struct ibv_qp_init_attr init = {.cap = {2, 2, 1, 1, 0}, .qp_type = space == RDMA_PS_TCP ? IBV_QPT_RC : IBV_QPT_UD}, init_too = init;
+	struct rdma_conn_param param = usual;
+
+	return MADE(it->at_passive, rdma_create_event_channel) && MADE(it->at_active, rdma_create_event_channel) &&
+	       does_not_wait(it->at_passive) && does_not_wait(it->at_active) && STEP(rdma_create_id, it->at_passive, &it->listener, it, space) &&
+	       STEP(rdma_bind_addr, it->listener, to) && STEP(rdma_listen, it->listener, 4) && (there.sin_port = rdma_get_src_port(it->listener)) &&
+	       STEP(rdma_create_id, it->at_active, &it->active, it, space) && STEP(rdma_resolve_addr, it->active, NULL, to, 2000) &&
+	       event_comes(it->at_active, RDMA_CM_EVENT_ADDR_RESOLVED, NULL) && STEP(rdma_resolve_route, it->active, 2000) &&
+	       event_comes(it->at_active, RDMA_CM_EVENT_ROUTE_RESOLVED, NULL) && STEP(rdma_create_qp, it->active, NULL, &init) &&
+	       STEP(rdma_connect, it->active, &param) && event_comes(it->at_passive, RDMA_CM_EVENT_CONNECT_REQUEST, &it->passive) &&
+	       STEP(rdma_create_qp, it->passive, NULL, &init_too);
+}
+
+static void end(struct ends *it)
+{
+	destroy(it->member);
+	destroy(it->passive);
+	destroy(it->active);
+	destroy(it->listener);
+	if (it->at_passive)
+		rdma_destroy_event_channel(it->at_passive);
+	if (it->at_active)
+		rdma_destroy_event_channel(it->at_active);
+}
+
+static int accepted(struct ends *it)
+{
+	struct rdma_conn_param param = usual;
+
+	param.qp_num = it->passive->qp->qp_num;
+	return STEP(rdma_accept, it->passive, &param) && event_comes(it->at_active, RDMA_CM_EVENT_ESTABLISHED, NULL);
+}
+
+static int disconnected(struct ends *it)
+{
+	return STEP(rdma_disconnect, it->active) && event_comes(it->at_passive, RDMA_CM_EVENT_DISCONNECTED, NULL) &&
+	       STEP(rdma_disconnect, it->passive) && event_comes(it->at_active, RDMA_CM_EVENT_DISCONNECTED, NULL);
+}
+
+void connection(void)
+{
+	struct ends it = {0};
+
+	if (request(&it, RDMA_PS_TCP) && accepted(&it) && event_comes(it.at_passive, RDMA_CM_EVENT_ESTABLISHED, NULL))
+		disconnected(&it);
+	end(&it);
+}
+
+static int in_a_group(struct ends *it)
+{
+	struct ibv_qp_init_attr init = {.cap = {2, 2, 1, 1, 0}, .qp_type = IBV_QPT_UD};
+	struct sockaddr_in group = {.sin_family = AF_INET}, there = device_address();
+	struct sockaddr *to = (struct sockaddr *)&group;
+
+	inet_pton(AF_INET, "239.7.7.1", &group.sin_addr);
+	return STEP(rdma_create_id, it->at_active, &it->member, it, RDMA_PS_UDP) && STEP(rdma_bind_addr, it->member, (struct sockaddr *)&there) &&
+	       STEP(rdma_create_qp, it->member, NULL, &init) && STEP(rdma_join_multicast, it->member, to, it) &&
+	       event_comes(it->at_active, RDMA_CM_EVENT_MULTICAST_JOIN, NULL) && STEP(rdma_leave_multicast, it->member, to);
+}
+
+void datagrams(void)
+{
+	struct ends it = {0};
+
+	if (request(&it, RDMA_PS_UDP) && accepted(&it))
+		in_a_group(&it);
+	end(&it);
+}
