@@ -115,14 +115,14 @@ void no_connection(identifier &id) noexcept
 
 // Kernels from 6.1 on also say so when the neighbour entry of the peer changes,
 // at any time; the connection does not notice. It ended only where the kernel
-// has no attributes to give any more.
+// has no attributes to give any more. The QP stays as it is, as with stock.
 void unreachable(identifier &id) noexcept
 {
 	switch (stage_of(id)) {
 	case stage::connecting:
 	case stage::accepted:
 		if (!still_connecting(id))
-			no_connection(id);
+			set_stage(id, stage::ended);
 		break;
 	default:
 		break;

@@ -205,8 +205,8 @@ TEST_CASE("event: UNREACHABLE does not end what the kernel still has attributes 
 	CHECK(rdma_destroy_id(id) == 0);
 }
 
-// A QP in the error state would break a connection that goes on.
-TEST_CASE("event: UNREACHABLE puts the QP of an id into the error state once its connection has ended")
+// As with stock. REJECTED puts it into the error state.
+TEST_CASE("event: UNREACHABLE leaves the QP of its id alone, also where the connection has ended")
 {
 	using cm::stage;
 	rig on;
@@ -222,20 +222,21 @@ TEST_CASE("event: UNREACHABLE puts the QP of an id into the error state once its
 			       stage::established}) {
 		cm::set_stage(*static_cast<cm::identifier *>(id), now);
 		on.happens(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
-		CHECK(on.verbs.moves.empty());
 		CHECK(stage_of(id) == now);
 	}
 	// The kernel has no attributes any more: it was the end.
 	on.kernel.attributes.clear();
 	for (const auto now : {stage::connecting, stage::accepted}) {
-		on.verbs.moves.clear();
 		cm::set_stage(*static_cast<cm::identifier *>(id), now);
 		on.happens(id, RDMA_CM_EVENT_UNREACHABLE, -ETIMEDOUT);
 		CHECK(stage_of(id) == stage::ended);
-		REQUIRE(on.verbs.moves.size() == 1);
-		CHECK(on.verbs.moves[0].attr.qp_state == IBV_QPS_ERR);
-		CHECK(on.verbs.moves[0].mask == IBV_QP_STATE);
 	}
+	CHECK(on.verbs.moves.empty());
+	cm::set_stage(*static_cast<cm::identifier *>(id), stage::connecting);
+	on.happens(id, RDMA_CM_EVENT_REJECTED, 8);
+	REQUIRE(on.verbs.moves.size() == 1);
+	CHECK(on.verbs.moves[0].attr.qp_state == IBV_QPS_ERR);
+	CHECK(on.verbs.moves[0].mask == IBV_QP_STATE);
 	rdma_destroy_qp(id);
 	CHECK(rdma_destroy_id(id) == 0);
 }

@@ -78,9 +78,11 @@ def without_names(lines):
 def lines_that_differ(stock, ours):
     one = [line for line in stock if line not in ours]
     two = [line for line in ours if line not in stock]
-    if len(one) == len(two):
-        left = [(a, b) for a, b in zip(one, two) if not deliberate(a, b)]
-        return [a for a, _ in left], [b for _, b in left]
+    for mine in list(one):
+        theirs = next((line for line in two if deliberate(mine, line)), None)
+        if theirs is not None:
+            one.remove(mine)
+            two.remove(theirs)
     return one, two
 
 
@@ -94,7 +96,8 @@ def first_difference(stock, ours):
         one, two = lines_that_differ(theirs.ordered(), mine.ordered())
         if one or two:
             return Difference(mine.words, mine.number, one, two)
-    if len(stock.steps) != len(ours.steps) or stock.end != ours.end:
+    # Nor may both crash, or wait for what cannot come: ours refuses it.
+    if len(stock.steps) != len(ours.steps) or stock.end != ours.end or not ours.whole:
         last = (ours.steps or stock.steps or [Step(-1, "nothing", "")])[-1]
         return Difference(last.words, last.number, [f"ends: {stock.end}"], [f"ends: {ours.end}"])
     return None
@@ -108,7 +111,9 @@ class Rules:
         self.used = set()
 
     def reason(self, found, stock, ours):
-        """What it is called, or None."""
+        """What it is called, or None. Nothing excuses that ours does not come to its end."""
+        if not ours.whole:
+            return None
         if not stock.whole and found.number == stock.steps[-1].number and REFUSED.match(found.ours[0]):
             if stock.end in CRASHES:
                 return "stock crashes, ours refuses"

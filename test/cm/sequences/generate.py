@@ -9,6 +9,8 @@ import sys
 STATES = [0, 1, 1, 2, 2, 3, 3, 4, 5, 6, 7, 99]
 # What may be told by rdma_notify(); 14 is a migrated path, which is left out.
 NOTES = [13, 13, 0, 5, 7, 19, 255]
+# A connection that is asked for takes 74 s.
+UNANSWERED_MS = 80000
 OPTIONS = [
     (0, 0, 1, 0x68), (0, 0, 1, 0xFF), (0, 0, 2, 1), (0, 1, 4, 1), (0, 1, 4, 0), (0, 1, 1, 1),
     (0, 2, 4, 1), (0, 2, 4, 0), (0, 2, 8, 1), (0, 3, 1, 14), (0, 3, 1, 0), (0, 3, 1, 40), (0, 3, 4, 1),
@@ -41,6 +43,7 @@ class Generator:
         self.random = random.Random(seed)
         self.steps = []
         self.channels, self.ids, self.held = [], {}, {}
+        self.waited = False
         # Events that the model thinks are unread: of each channel, (what, id).
         self.unread = {}
 
@@ -60,7 +63,7 @@ class Generator:
         return free[0] if free else None
 
     def address(self, any_port=False):
-        where = self.pick(["dev4"] * 10 + ["any4"] * 4 + ["dev6"] * 3 + ["any6", "lo4", "lo6", "noroute4", "noroute6", "unix", "none", "ib"])
+        where = self.pick(["dev4"] * 10 + ["any4"] * 4 + ["dev6"] * 3 + ["any6", "lo4", "lo6", "nobody4", "noroute4", "noroute6", "unix", "none", "ib"])
         return f"{where}:{'0' if any_port or self.chance(60) else 'f' + str(self.random.randrange(4))}"
 
     def qp_type(self, one):
@@ -282,6 +285,11 @@ class Generator:
         self.say("ack", event)
         self.held.pop(event, None)
 
+    def wait(self):
+        """Until the kernel gives up what nobody answers; not twice, as a sequence has its limit."""
+        self.say("wait", UNANSWERED_MS)
+        self.waited = True
+
     # --- what to do next ---
 
     def sensible(self, one):
@@ -356,6 +364,8 @@ class Generator:
             self.pick([self.endpoint] + [self.create] * 4 + [self.client] * 5)()
         elif self.chance(3):
             self.pick([self.drain, self.get, self.ack])()
+        elif not self.waited and self.chance(3):
+            self.wait()
         elif self.chance(1):
             self.say("close", self.pick(self.channels))
         elif self.chance(22):

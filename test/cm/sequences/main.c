@@ -44,7 +44,11 @@ static bool read_sequence(struct sequence *to)
 			return true;
 		if (sscanf(line, "play %d %d %d", &to->port_base, &to->quiet_us, &to->limit_s) == 3)
 			continue;
-		if (to->count < most_steps && !(to->steps[to->count++] = strdup(line)))
+		if (to->count == most_steps || strlen(line) == sizeof(line) - 1) {
+			fprintf(stderr, "player: more than %d steps, or one of more than %zu bytes\n", most_steps, sizeof(line) - 2);
+			exit(2);
+		}
+		if (!(to->steps[to->count++] = strdup(line)))
 			abort();
 	}
 	return false;

@@ -108,6 +108,7 @@ static const struct {
 	{ "any6", AF_INET6, "::" },
 	{ "lo4", AF_INET, "127.0.0.1" },
 	{ "lo6", AF_INET6, "::1" },
+	{ "nobody4", AF_INET, "QPATTR_SEQUENCES_NOBODY4" },
 	{ "noroute4", AF_INET, "203.0.113.1" },
 	{ "noroute6", AF_INET6, "2001:db8:ffff::1" },
 	{ "unix", AF_UNIX, NULL },
@@ -208,7 +209,7 @@ bool group_read(const char *word, struct sockaddr_storage *to, int *number)
 	return true;
 }
 
-/* What the last call set going is over by then; see compare.py for when it is not. */
+/* What the last call set going is over by then. */
 void settle(void)
 {
 	usleep((useconds_t)world.quiet_us);

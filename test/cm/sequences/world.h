@@ -81,8 +81,8 @@ int ids_on(const struct rdma_event_channel *channel);
 
 bool is_datagram(const struct rdma_cm_id *id);
 
-/* dev4 dev6 any4 any6 lo4 lo6 nobody4 noroute4 ib unix, each with :PORT or :fN (a port of
- * the sequence's own); iN is where that id is; - is none (false). */
+/* The names in world.c (nobody4: a neighbour that never answers) and ib, each with :PORT or
+ * :fN (a port of the sequence's own); iN is where that id is; - is none (false). */
 bool address_read(const char *word, enum rdma_port_space ps, struct sockaddr_storage *to);
 bool group_read(const char *word, struct sockaddr_storage *to, int *number);
 
