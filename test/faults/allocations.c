@@ -62,6 +62,7 @@ static int fails(const void *caller)
 	number = atomic_fetch_add(&count, 1) + 1;
 	if (number < first || number > last)
 		return 0;
+	syscall(SYS_prctl, mark_number + mark_refused, 0, 0, 0, 0);
 	errno = ENOMEM;
 	return 1;
 }

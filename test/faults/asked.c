@@ -5,10 +5,10 @@
  *
  * asked FILE: asks without end, and counts in the file the calls that have returned.
  */
+#include "descriptors.h"
 #include "mark.h"
 
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -19,18 +19,6 @@
 #include <sys/mman.h>
 
 enum { calls = 3, untouched = 12345, mask_init = 0x39 };
-
-static int descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (list && readdir(list))
-		count++;
-	if (list)
-		closedir(list);
-	return count;
-}
 
 static void cannot(const char *what)
 {
@@ -91,7 +79,7 @@ int main(int argc, char **argv)
 	struct rdma_event_channel *channel = rdma_create_event_channel();
 	struct rdma_cm_id *id = bound_id(channel);
 	struct ibv_qp_attr attr[calls], before;
-	int result[calls], code[calls], mask[calls], fds = descriptors(), fds_after;
+	int result[calls], code[calls], mask[calls], fds = open_descriptors(), fds_after;
 	size_t heap = mallinfo2().uordblks, heap_after;
 
 	if (argc > 1)
@@ -108,7 +96,7 @@ int main(int argc, char **argv)
 	}
 	mark(mark_end);
 	heap_after = mallinfo2().uordblks;
-	fds_after = descriptors();
+	fds_after = open_descriptors();
 	for (int at = 0; at < calls; at++)
 		tell(result[at], code[at], &attr[at], mask[at], &before);
 	printf("left: %d descriptors, %zd bytes\n", fds_after - fds, (ssize_t)(heap_after - heap));

@@ -8,12 +8,12 @@
  * connected [KIND] [once|on]; once: the first time alone, on: again and again, until one is
  * not whole. Kinds: kinds.h.
  */
+#include "descriptors.h"
 #include "kinds.h"
 #include "mark.h"
 #include "room.h"
 #include "steps.h"
 
-#include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,18 +31,6 @@ static int once(void)
 	failed = 0;
 	made();
 	return !failed;
-}
-
-static int descriptors(void)
-{
-	DIR *list = opendir("/proc/self/fd");
-	int count = 0;
-
-	while (list && readdir(list))
-		count++;
-	if (list)
-		closedir(list);
-	return count - 4; /* and three standard streams are there */
 }
 
 int main(int argc, char **argv)
@@ -78,7 +66,7 @@ int main(int argc, char **argv)
 	printf(once() ? "again whole\n" : "wrong: the second time is not whole\n");
 	second = mallinfo2();
 	/* The device stays open, with what it needs. */
-	printf("descriptors %d bytes %zu grown %zd\n", descriptors(), second.uordblks, (ssize_t)(second.uordblks - first.uordblks));
+	printf("descriptors %d bytes %zu grown %zd\n", open_descriptors(), second.uordblks, (ssize_t)(second.uordblks - first.uordblks));
 	tell_room();
 	end_thread();
 	fflush(stdout);

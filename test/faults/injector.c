@@ -19,12 +19,12 @@
  *
  * and the output. "left" are processes that it started and left running.
  */
+#include "limits.h"
 #include "mark.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
@@ -139,27 +139,6 @@ static void set_result(pid_t thread, int error, int passed_over)
 	ptrace(PTRACE_SETREGS, thread, 0, &regs);
 }
 
-static int lowest_free(pid_t program)
-{
-	char path[64];
-	int fd = 0;
-
-	do
-		snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)program, fd);
-	while (!faccessat(AT_FDCWD, path, F_OK, AT_SYMLINK_NOFOLLOW) && ++fd);
-	return fd;
-}
-
-static void limit_descriptors(pid_t program, int below)
-{
-	struct rlimit limit;
-
-	if (prlimit(program, RLIMIT_NOFILE, NULL, &limit))
-		return;
-	limit.rlim_cur = (rlim_t)below;
-	prlimit(program, RLIMIT_NOFILE, &limit, NULL);
-}
-
 static void at_mark(struct run *it, enum mark what)
 {
 	const struct job *job = it->job;
@@ -167,7 +146,7 @@ static void at_mark(struct run *it, enum mark what)
 
 	it->at = what;
 	if (job->number == descriptors && before != after)
-		limit_descriptors(it->threads[0], after ? lowest_free(it->threads[0]) + job->first : usual_descriptors);
+		it->injected += limit_descriptors(it->threads[0], after ? lowest_free(it->threads[0]) + job->first : usual_descriptors);
 }
 
 static void at_call(struct run *it, pid_t thread)
@@ -179,6 +158,10 @@ static void at_call(struct run *it, pid_t thread)
 	if (ptrace(PTRACE_GET_SYSCALL_INFO, thread, sizeof is, &is) <= 0 || is.op != PTRACE_SYSCALL_INFO_SECCOMP)
 		return;
 	mark_given = is.seccomp.args[0] - mark_number;
+	if (is.seccomp.nr == SYS_prctl && mark_given == mark_refused) {
+		it->injected++;
+		return;
+	}
 	if (is.seccomp.nr == SYS_prctl && mark_given < mark_count) {
 		at_mark(it, (enum mark)mark_given);
 		return;
@@ -275,28 +258,6 @@ static int end_left(struct run *it)
 	return left;
 }
 
-/* Has the calls stop that may fail, of this process and all that it starts. */
-static void stop_at(long number)
-{
-	const struct sock_filter all[] = {BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE)};
-	const struct sock_filter one[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)number, 1, 0),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_prctl, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRACE),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	const struct sock_fprog program = {
-		.len = number == listing ? 1 : sizeof one / sizeof *one,
-		.filter = (struct sock_filter *)(number == listing ? all : one),
-	};
-
-	if (geteuid() != 0)
-		prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0))
-		fail("a filter of system calls");
-}
-
 static void copy_output(int from, FILE *to)
 {
 	char piece[4096];
@@ -316,7 +277,7 @@ static int run_job(const struct job *job, unsigned windows, unsigned seconds, FI
 {
 	const long options = PTRACE_O_EXITKILL | PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACESECCOMP | PTRACE_O_TRACECLONE | PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
 	struct run it = {.job = job, .windows = windows, .at = mark_loaded, .results = results, .thread_count = 1};
-	int output = memfd_create("output", MFD_CLOEXEC), go[2], hangs;
+	int output = memfd_create("output", MFD_CLOEXEC), go[2], hangs, left;
 	pid_t child;
 
 	if (output < 0 || pipe2(go, O_CLOEXEC))
@@ -338,7 +299,7 @@ static int run_job(const struct job *job, unsigned windows, unsigned seconds, FI
 		close(fileno(results));
 		if (job->number == allocations && &faults_fail_allocations)
 			faults_fail_allocations(job->first, job->last);
-		stop_at(job->number);
+		stop_at(job->number, job->number == listing);
 		return 1;
 	}
 	it.threads[0] = child;
@@ -346,16 +307,17 @@ static int run_job(const struct job *job, unsigned windows, unsigned seconds, FI
 	if (ptrace(PTRACE_SEIZE, child, 0, options))
 		fail("tracing a child");
 	if (job->number == descriptors && windows & 1)
-		limit_descriptors(child, 3 + job->first); /* what else is open now it closes */
+		it.injected += limit_descriptors(child, 3 + job->first); /* what else is open now it closes */
 	close(go[1]); /* read() returns */
 	hangs = follow_all(&it, seconds, 1);
 	if (hangs)
 		kill_all();
+	left = end_left(&it); /* it may write until then */
 	fprintf(results, "job %s %s %d injected %d left %d output %ld\n", job->name,
 		hangs			 ? "hang"
 		: WIFEXITED(it.status) ? "exit"
 				       : "signal",
-		WIFEXITED(it.status) ? WEXITSTATUS(it.status) : WTERMSIG(it.status), it.injected, end_left(&it),
+		WIFEXITED(it.status) ? WEXITSTATUS(it.status) : WTERMSIG(it.status), it.injected, left,
 		(long)lseek(output, 0, SEEK_END));
 	copy_output(output, results);
 	close(output);

@@ -7,7 +7,6 @@ import collections
 import json
 import mmap
 import os
-import random
 import re
 import signal
 import struct
@@ -18,13 +17,11 @@ import time
 
 sys.dont_write_bytecode = True
 import table  # noqa: E402
+from chance import PATIENCE_S, chance, first_line, output_of, seed, until  # noqa: E402
 
 build, share = sys.argv[1], int(sys.argv[2])
 rounds = max(2, 40 // share)
 qpattr = f'{build}/tools/qpattr/qpattr'
-seed = int(os.environ.get('FAULTS_SEED', time.time_ns() % 2 ** 32))
-chance = random.Random(seed)
-PATIENCE_S = 60
 
 
 class Asking:
@@ -55,14 +52,6 @@ class Asking:
     def said(self):
         self.errors.seek(0)
         return self.errors.read()
-
-
-def until(condition):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            raise TimeoutError
-        time.sleep(0.005)
 
 
 def lines_of(path):
@@ -126,7 +115,7 @@ def probe_is_killed(which):
     port += 1
     where = f'{os.environ["QPATTR_VM_IPV4"]}:{port}'
     server = probe('--listen', where, '--count', '2' if which == 'client' else '1')
-    line = server.stdout.readline()
+    line = first_line(server)
     client = probe(where, '--count', '20')
     time.sleep(chance.uniform(0, 1.5))
     victim, other = (client, server) if which == 'client' else (server, client)
@@ -135,25 +124,29 @@ def probe_is_killed(which):
         # It waits for two connections at most: the next one is served, if the first was not the second.
         following = probe(where)
         said, _ = following.communicate(timeout=PATIENCE_S)
-        if following.returncode != 0 and server.poll() is None:
-            server.kill()
-            return 'the next client is not served', line + said
+        ended = server.poll()
         server.kill()
-        server.communicate(timeout=PATIENCE_S)
+        served, _ = server.communicate(timeout=PATIENCE_S)
         client.communicate(timeout=PATIENCE_S)
-        return None
+        if ended is None and following.returncode != 0:
+            return 'the next client is not served', line + said
+        return without_a_word('the server', ended, served) or without_a_word('the next client', following.returncode, said)
     said, _ = other.communicate(timeout=PATIENCE_S)
     server.communicate(timeout=PATIENCE_S)
-    if other.returncode != 0 and not re.search('^qpattr: ', said, re.M):
-        return f'the client ends with {other.returncode} without a message', said
+    return without_a_word('the client', other.returncode, said)
+
+
+def without_a_word(who, status, said):
+    """A signal ends nobody but whom it was sent to; an error has a message."""
+    if status is not None and (status < 0 or (status > 0 and not re.search('^qpattr: ', said, re.M))):
+        return f'{who} ends with {status}, and without a message', said
     return None
 
 
 def left_in_kernel():
     """Ids and QPs of user space go with their process, in time."""
     def listed():
-        return subprocess.run('rdma resource show cm_id; rdma resource show qp', shell=True, check=False,
-                              capture_output=True, text=True).stdout
+        return output_of('rdma resource show cm_id && rdma resource show qp')
     try:
         until(lambda: 'comm' not in re.sub(r'comm \[[^]]*\]', '', listed()))
         return None

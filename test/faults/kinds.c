@@ -3,8 +3,8 @@
 
 #include "steps.h"
 
-#include <arpa/inet.h>
 #include <rdma/rdma_cma.h>
+#include <unistd.h>
 
 struct ends {
 	struct rdma_event_channel *at_active, *at_passive;
@@ -72,7 +72,8 @@ static int in_a_group(struct ends *it)
 	struct sockaddr_in group = {.sin_family = AF_INET}, there = device_address();
 	struct sockaddr *to = (struct sockaddr *)&group;
 
-	inet_pton(AF_INET, "239.7.7.1", &group.sin_addr);
+	/* Of this process alone: rxe may keep the QP of one that leaves while another joins. */
+	group.sin_addr.s_addr = htonl(0xef000000U + (unsigned)getpid());
 	return STEP(rdma_create_id, it->at_active, &it->member, it, RDMA_PS_UDP) && STEP(rdma_bind_addr, it->member, (struct sockaddr *)&there) &&
 	       STEP(rdma_create_qp, it->member, NULL, &init) && STEP(rdma_join_multicast, it->member, to, it) &&
 	       event_comes(it->at_active, RDMA_CM_EVENT_MULTICAST_JOIN, NULL) && STEP(rdma_leave_multicast, it->member, to);

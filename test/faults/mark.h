@@ -12,7 +12,8 @@ enum mark {
 	mark_begin,	 /* the program calls what is tested */
 	mark_end,
 	mark_last, /* then exit() */
-	mark_count
+	mark_count,
+	mark_refused = mark_count /* no mark: an allocation failed (allocations.c) */
 };
 enum { mark_number = 0x71706100 };
 

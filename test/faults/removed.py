@@ -6,32 +6,16 @@ Each ends by itself with an error that it tells, can destroy all it has, and all
 well with the device that comes next."""
 import collections
 import os
-import random
 import subprocess
 import sys
 import time
 
 sys.dont_write_bytecode = True
 import table  # noqa: E402
+from chance import PATIENCE_S, chance, first_line, output_of, seed, until  # noqa: E402
 
 build, share = sys.argv[1], int(sys.argv[2])
 rounds = max(2, 20 // share)
-seed = int(os.environ.get('FAULTS_SEED', time.time_ns() % 2 ** 32))
-chance = random.Random(seed)
-PATIENCE_S = 60
-
-
-def run(command):
-    return subprocess.run(command, shell=True, check=False, capture_output=True, text=True)
-
-
-def until(condition):
-    end = time.monotonic() + PATIENCE_S
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 def program(whose, word, preload):
@@ -42,7 +26,7 @@ def program(whose, word, preload):
 
 def once(whose, preload):
     it = program(whose, 'on', preload)
-    if it.stdout.readline() != 'begins\n':
+    if first_line(it) != 'begins\n':
         return 'it does not begin', ''
     time.sleep(chance.uniform(0, 1))
     # It ends when nobody has the device open.
@@ -55,17 +39,25 @@ def once(whose, preload):
         removal.wait()
         return 'it hangs', it.communicate()[0]
     finally:
-        if not until(lambda: 'rxe0' not in run('rdma link show').stdout):
-            raise SystemExit('removed.py: rxe0 does not go')
-        if run('rdma link add rxe0 type rxe netdev v0').returncode:
-            raise SystemExit('removed.py: rxe0 cannot be added')
+        until(lambda: 'rxe0' not in output_of('rdma link show'))
+        output_of('rdma link add rxe0 type rxe netdev v0')
     if it.returncode != 0:
         return f'it ends with {it.returncode}', said
     if 'wrong' in said or 'failed: ' not in said:
         return 'it tells of no failure' if 'wrong' not in said else 'wrong', said
-    if not until(lambda: program(whose, 'once', preload).communicate()[0] == 'begins\nwhole\n'):
+    try:
+        until(lambda: whole(program(whose, 'once', preload)))
+    except (TimeoutError, subprocess.TimeoutExpired):
         return 'the next device does not serve', ''
     return None
+
+
+def whole(it):
+    try:
+        return it.communicate(timeout=PATIENCE_S)[0] == 'begins\nwhole\n'
+    except subprocess.TimeoutExpired:
+        it.kill()
+        raise
 
 
 print(f'# seed {seed}')
@@ -73,7 +65,10 @@ for subject, name, object_preloaded in (('connection manager', 'qpattr', False),
     row = table.Row('removal', subject)
     outcomes = collections.Counter()
     for at in range(rounds):
-        harm = once(name, object_preloaded)
+        try:
+            harm = once(name, object_preloaded)
+        except TimeoutError:
+            harm = 'it does not begin, or its device does not go', ''
         if harm:
             row.failed(f'round {at} of seed {seed}', *harm)
         outcomes['ended with an error'] += not harm
