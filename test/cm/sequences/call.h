@@ -62,7 +62,7 @@ struct operation {
 	bool stirs;
 };
 
-extern const struct operation id_operations[], qp_operations[], event_operations[];
+extern const struct operation id_operations[], connection_operations[], qp_operations[], event_operations[];
 
 /* Plays one line; prints what became of it. */
 void play(int number, const char *line);

@@ -33,7 +33,7 @@ void dump_slot(struct slot *slot)
 
 static const struct operation *operation_named(const char *name)
 {
-	static const struct operation *const tables[] = { id_operations, qp_operations, event_operations };
+	static const struct operation *const tables[] = { id_operations, connection_operations, qp_operations, event_operations };
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(*tables); i++)
 		for (const struct operation *operation = tables[i]; operation->name; operation++)
