@@ -1,42 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* What ten thousand ids and a thousand connections leave behind: nothing. */
 #include "../programs/check.h"
+#include "../programs/leftovers.h"
 #include "ends.h"
 
-#include <dirent.h>
-#include <malloc.h>
 #include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-static int descriptors(void)
-{
-	DIR *list = HAVE(opendir("/proc/self/fd"));
-	int count = 0;
-
-	while (readdir(list))
-		count++;
-	closedir(list);
-	return count;
-}
-
-static int ids_in_the_kernel(void)
-{
-	FILE *list = HAVE(popen("rdma resource show cm_id 2>/dev/null | wc -l", "r"));
-	int count = -1;
-
-	if (fscanf(list, "%d", &count) != 1)
-		count = -1;
-	pclose(list);
-	return count;
-}
-
-static size_t bytes(void)
-{
-	struct mallinfo2 now = mallinfo2();
-
-	return now.uordblks + now.hblkhd;
-}
 
 static void one_id(struct rdma_event_channel *channel)
 {
@@ -62,27 +30,24 @@ static void one_connection(struct ends *it)
 
 static void repeat(const char *what, int count, void (*once)(void *), void *argument)
 {
+	struct leftovers before, after;
 	char name[100];
-	int fds, ids, fds_after, ids_after;
-	size_t heap, heap_after;
 
 	for (int at = 0; at < 40; at++)
 		once(argument);
-	ids = ids_in_the_kernel();
-	fds = descriptors();
-	heap = bytes();
+	leftovers_count(&before);
 	for (int at = 0; at < count; at++)
 		once(argument);
 	/* Before anything is printed, which takes memory too. */
-	heap_after = bytes();
-	fds_after = descriptors();
-	ids_after = ids_in_the_kernel();
+	leftovers_count(&after);
 	snprintf(name, sizeof name, "%d %s leave no descriptor", count, what);
-	check(fds_after == fds, name, "%d before, %d after", fds, fds_after);
+	check(before.descriptors > 0 && after.descriptors == before.descriptors, name, "%d before, %d after",
+	      before.descriptors, after.descriptors);
 	snprintf(name, sizeof name, "%d %s leave no byte", count, what);
-	check(heap_after == heap, name, "%zu before, %zu after", heap, heap_after);
+	check(after.heap_bytes == before.heap_bytes, name, "%zu before, %zu after", before.heap_bytes, after.heap_bytes);
 	snprintf(name, sizeof name, "%d %s leave no id in the kernel", count, what);
-	check(ids > 0 && ids_after == ids, name, "%d before, %d after", ids, ids_after);
+	/* The listener is one. */
+	check(before.ids > 0 && after.ids == before.ids, name, "%d before, %d after", before.ids, after.ids);
 }
 
 static void once_id(void *it) { one_id(((struct ends *)it)->at_active); }

@@ -25,6 +25,7 @@ static int count_ids(void)
 
 void leftovers_count(struct leftovers *what)
 {
+	struct mallinfo2 heap;
 	struct dirent *entry;
 	DIR *directory = opendir("/proc/self/fd");
 
@@ -34,7 +35,9 @@ void leftovers_count(struct leftovers *what)
 	if (directory)
 		closedir(directory);
 	what->ids = count_ids();
-	what->heap_bytes = mallinfo2().uordblks;
+	heap = mallinfo2();
+	/* A large block is not of the heap proper. */
+	what->heap_bytes = heap.uordblks + heap.hblkhd;
 }
 
 void leftovers_check(const struct leftovers *before, const struct leftovers *after, long connections)
