@@ -7,5 +7,6 @@ enum { crowd_threads = 16 };
 /* On a pair of channels each. Connections that came to their end. */
 long crowd_on_own_channels(int each);
 /* All on one channel, of which four more threads read the events. Connections that came
- * to their end, or -1 if a call failed or an event came that nobody awaited. */
+ * to their end; the program ends, as by MUST, where a call fails, where an event comes
+ * that nobody awaits, or none for a minute. */
 long crowd_on_one_channel(int each);
