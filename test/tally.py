@@ -8,6 +8,7 @@ as one case itself. The last line is `N passed, N failed`. A skip is a failure:
 none passed. With --cases, the cases are printed as such lines, and no count."""
 import json
 import sys
+import textwrap
 
 
 def cases_of(test):
@@ -46,8 +47,9 @@ def main(paths):
                 if as_cases:
                     print("".join(f"ok - {case}\n" for case in good), end="")
                 if bad:
-                    print(f"--- {test['name']} ---")
-                    print(test.get("stdout", "") + test.get("stderr", ""))
+                    said = f"--- {test['name']} ---\n" + test.get("stdout", "") + test.get("stderr", "")
+                    # What a program said is no case a second time.
+                    print(textwrap.indent(said, "    ") if as_cases else said)
     for name in failed:
         print(f"{'not ok -' if as_cases else 'failed:'} {name}")
     if as_cases:

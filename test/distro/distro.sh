@@ -58,6 +58,8 @@ _distro_choose() {
     return 1
 }
 
+# shellcheck source=test/distro/glibc.sh
+. "$_distro_here/glibc.sh"
 _distro_file=$(_distro_choose) || return 1
 # shellcheck source=test/distro/debian/distro.sh
 . "$_distro_file"

@@ -51,8 +51,7 @@ prepare() {
     clang*) printf 'compiler: clang++ %s\n' "$("$tools/bin/c++" -dumpversion)" ;;
     *) printf 'compiler: g++ %s\n' "$("$tools/bin/c++" -dumpfullversion)" ;;
     esac
-    printf 'libc: glibc %s\n' "$(grep -aohE 'GNU C Library .* release version [0-9.]+[0-9]' \
-        "$tools"/root/lib/*/libc.so.6 | tail -n 1 | sed 's/.* //')"
+    printf 'libc: glibc %s\n' "$(glibc_version "$tools"/root/lib/*/libc.so.6)"
     # The compiler is a script, whose date says nothing.
     export CCACHE_COMPILERCHECK=content
     cross_file "$tools" "$architecture" >"$dir.ini.new"
@@ -76,13 +75,29 @@ case_of() {
     fi
 }
 
-# tests SUITE...: the cases of meson's suites, one a line.
-tests() {
-    local suites=("${@/#/--suite=}") log=$dir/meson-logs/platforms.json
+# part WHAT COMMAND...: a command that prints its cases itself. That it ends before it has
+# printed one, or in another way than its cases say, is a case that failed.
+part() {
+    local what=$1 status=0
+    shift
+    "$@" 2>&1 | tee "$dir.part" || status=$?
+    if ((status == 0)); then
+        grep -qE '^(not )?ok - ' "$dir.part" || printf 'not ok - %s: it checked nothing\n' "$what"
+    elif ((status != 1)) || ! grep -q '^not ok - ' "$dir.part"; then
+        printf 'not ok - %s ended with status %d\n' "$what" "$status"
+    fi
+}
+
+# suite NAME: the cases of one of meson's suites, one a line.
+suite() {
+    local log=$dir/meson-logs/platforms.json status=0
     rm -f "$log"
+    # How many failed, or what meson's own trouble is; the cases tell which.
     meson test -C "$dir" --no-rebuild --logbase platforms --timeout-multiplier 10 \
-        --num-processes "$jobs" "${suites[@]}" >/dev/null 2>&1 || true
-    /usr/bin/python3 "$top/test/tally.py" --cases "$log" || true
+        --num-processes "$jobs" --suite "$1" >"$dir.said" 2>&1 || status=1
+    /usr/bin/python3 "$top/test/tally.py" --cases "$log" || status=1
+    ((status == 0)) || tail -n 20 "$dir.said"
+    return "$status"
 }
 
 # no_newer VERSION OBJECT: the object wants no symbol of a later glibc.
@@ -93,8 +108,8 @@ no_newer() {
     [[ $newest && $(printf '%s\n' "$newest" "GLIBC_$1" | sort -V | tail -n 1) == "GLIBC_$1" ]]
 }
 
-# The newest that is wanted: where dlsym and pthread_sigmask came into libc.so.6, or, of
-# compilers that know an older glibc, what that one had for long.
+# No glibc later than 2.34 is wanted, where dlsym moved into libc.so.6; nor than 2.17 by what
+# was built on bullseye, which has 2.31.
 wants_old_glibc() {
     local object most=2.34
     [[ $1 != bullseye ]] || most=2.17
@@ -106,10 +121,11 @@ wants_old_glibc() {
 built() {
     local release=$1 architecture=$2 compiler=$3
     prepare "$release" "$architecture" "$compiler" platform-tests -Dconformance=disabled
-    tests unit fuzz
+    part 'the suite unit' suite unit
+    part 'the suite fuzz' suite fuzz
     # With the tools of the platform in front, which read its objects.
-    PATH=$tools/bin:$PATH "$top/test/abi/symbols" "$dir/lib/preload/libqpattr-preload.so" \
-        "$dir/lib/libqpattr.so.0" "$dir/lib/libqpattr.a" "$top" "$dir/lib/audit/libqpattr-audit.so" || true
+    part 'the exports' env PATH="$tools/bin:$PATH" "$top/test/abi/symbols" "$dir/lib/preload/libqpattr-preload.so" \
+        "$dir/lib/libqpattr.so.0" "$dir/lib/libqpattr.a" "$top" "$dir/lib/audit/libqpattr-audit.so"
     wants_old_glibc "$release"
     case_of 'a static program with libqpattr.a: it links' "$tools/bin/cc" -static -I"$top/include" \
         "$top/test/abi/static_handle.c" "$dir/lib/libqpattr.a" -o "$dir/static_handle"
@@ -121,5 +137,5 @@ built() {
     }
     printf '#!/bin/sh\nexec %s %s "$@"\n' "$tools/run" "$dir/tools/qpattr/qpattr" >"$dir/qpattr"
     chmod +x "$dir/qpattr"
-    "$top/test/tool/explain/host" "$dir/qpattr" || true
+    part 'qpattr explain' "$top/test/tool/explain/host" "$dir/qpattr"
 }

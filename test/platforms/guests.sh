@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: MIT
-# shellcheck disable=SC2154 # top, here, dir and jobs are of platforms, which sources this
+# shellcheck disable=SC2154 # top, here, dir and jobs are of platforms, which sources this and built.sh
 #
 # Platforms that want the kernel: what was built for them, in a virtual machine.
 
-in_vm() { "$top/test/vm/vm" --timeout "${QPATTR_VM_TIMEOUT:-900}" "$@"; }
+in_vm() { part 'the machine' "$top/test/vm/vm" --timeout "${QPATTR_VM_TIMEOUT:-2000}" "$@"; }
 
 # Programs of 32 bits on the kernel of 64 bits, laid over the guest's root.
 guest() {
     local release=$1 architecture=$2 compiler=$3 root
     prepare "$release" "$architecture" "$compiler" guest-programs
     root=$(distro_rdma_root "$release:$architecture")
-    in_vm --release "$release" -- "$here/guest" "$root" "$dir" || true
+    in_vm --release "$release" -- "$here/guest" "$root" "$dir"
     printf 'not run - valgrind, whose package is of one architecture\n'
 }
 
@@ -26,7 +26,7 @@ userlands() {
         root=$(distro_userland "$each")
         roots+=("$each=$root")
     done
-    in_vm -- "$here/userland-guest" "$dir" "${roots[@]}" || true
+    in_vm -- "$here/userland-guest" "$dir" "${roots[@]}"
 }
 
 # Static programs with another C library, by the machine's own compilers.
@@ -37,6 +37,6 @@ musl() {
     [[ -f $dir/build.ninja ]] ||
         meson setup "$dir" "$top" -Ddebug=false -Dtests=disabled -Dtool=disabled -Dconformance=disabled
     ninja -C "$dir" -j "$jobs"
-    "$top/test/abi/static" "$dir" "$top" || true
+    part 'the static programs' "$top/test/abi/static" "$dir" "$top"
     printf 'not run - the connection manager and the unit tests: Debian has no libibverbs and no C++ library for musl\n'
 }

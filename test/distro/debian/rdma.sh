@@ -52,12 +52,8 @@ _debian_rdma_packages() {
 
 # The C library of the tree and the machine's, by the versions they say.
 _debian_libc_is_newer() {
-    local file theirs='' ours
-    for file in "$1"/lib/*/libc.so.6 "$1"/usr/lib/*/libc.so.6; do
-        [[ -e $file ]] || continue
-        theirs=$(LC_ALL=C grep -aoE 'GNU C Library .* release version [0-9.]+[0-9]' "$file") || true
-        theirs=${theirs##* }
-    done
+    local theirs ours
+    theirs=$(glibc_version "$1"/lib/*/libc.so.6 "$1"/usr/lib/*/libc.so.6) || true
     # 'glibc 2.36'; another C library than that has no such version.
     ours=$(getconf GNU_LIBC_VERSION 2>/dev/null) || return 1
     [[ -n $theirs ]] && dpkg --compare-versions "$theirs" gt "${ours##* }"
