@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT
- * Every struct and enum of <rdma/rdma_cma.h> and <rdma/rdma_verbs.h>, so that abidiff
- * sees their layout: compiled with stock's headers and with ours. */
+ * Every struct of <rdma/rdma_cma.h> and <rdma/rdma_verbs.h>, and every enum that functions
+ * take, so that abidiff sees their layout: compiled with stock's headers and with ours.
+ * values.c has the rest. */
 #include <rdma/rdma_verbs.h>
 
 void public_types(struct rdma_cm_id *, struct rdma_cm_event *, struct rdma_event_channel *,
