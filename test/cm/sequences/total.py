@@ -10,7 +10,7 @@ def main():
     name, wanted = sys.argv[1], int(sys.argv[2])
     played = steps = again = 0
     reasons, outcomes = collections.Counter(), collections.Counter()
-    failed = False
+    failed, worn_out = False, 0
     for line in sys.stdin.read().splitlines():
         total = re.match(r"# (\d+) sequences, (\d+) steps, (\d+) differences that did not come again", line)
         reason = re.match(r"# +(\d+) ended at a difference with a reason: (.*)", line)
@@ -21,6 +21,8 @@ def main():
             reasons[reason[2]] += int(reason[1])
         elif outcome:
             outcomes[outcome[2]] += int(outcome[1])
+        elif line.startswith("# worn out after seed "):
+            worn_out += 1
         elif not line.startswith(("ok - ", "# at seed ")):
             failed |= line.startswith(("not ok", "vm: "))
             print(line)
@@ -31,7 +33,8 @@ def main():
     if played != wanted:
         print(f"not ok - sequences: {name}: {played} of {wanted} were played")
     elif not failed:
-        print(f"ok - sequences: {name}: {played} sequences, {steps} steps, {again} differences that did not come again")
+        print(f"ok - sequences: {name}: {played} sequences, {steps} steps, {again} differences that did not come again, "
+              f"{worn_out} machines worn out")
     sys.exit(failed or played != wanted)
 
 
