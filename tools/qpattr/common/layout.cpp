@@ -29,7 +29,11 @@ std::size_t sequence_at(std::string_view text, std::size_t at)
 	for (std::size_t i = 1; i < len; ++i)
 		if ((byte_at(text, at + i) & 0xc0) != 0x80)
 			return 0;
-	return len;
+	// Too long a form, half of a pair, above U+10FFFF.
+	const unsigned char second = byte_at(text, at + 1);
+	const bool none = (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+			  (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+	return none ? 0 : len;
 }
 
 // Whether a terminal would do something at it, or show what follows in another order.
