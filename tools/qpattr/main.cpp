@@ -84,11 +84,14 @@ bool has_rights_of_its_file()
 {
 	constexpr std::string_view text{"qpattr: out of memory: free some, or raise the limit (ulimit -v)\n"};
 	constexpr std::string_view other{"qpattr: ended by an error of its own\n"};
-	std::string_view why = text;
+	// Without memory the JSON library asserts in the middle of the unwinding, on what it
+	// has made by half; anywhere else it is a mistake.
+	std::string_view why = std::uncaught_exceptions() ? text : other;
 	if (const std::exception_ptr thrown = std::current_exception()) {
 		try {
 			std::rethrow_exception(thrown);
 		} catch (const std::bad_alloc &) {
+			why = text;
 		} catch (...) {
 			why = other;
 		}
