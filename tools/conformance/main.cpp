@@ -6,10 +6,11 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
-#include <unistd.h>
+#include <stdexcept>
 
 #include <CLI/CLI.hpp>
 
+#include "tools/companion.hpp"
 #include "tools/conformance/prerequisites.hpp"
 #include "tools/conformance/run.hpp"
 
@@ -45,15 +46,13 @@ std::string real_path(const std::string &path)
 	return ::realpath(path.c_str(), real) ? real : path;
 }
 
-// Beside this program, where it was built or installed.
-std::string beside(const char *built, const char *installed)
+std::string beside(const char *built, const std::string &installed)
 {
-	char path[4096];
-	const ssize_t len = ::readlink("/proc/self/exe", path, sizeof path - 1);
-	const std::string self{path, len > 0 ? static_cast<std::size_t>(len) : 0};
-	const std::string dir = self.substr(0, self.rfind('/'));
-	const std::string near = dir + "/" + built;
-	return ::access(near.c_str(), R_OK) == 0 ? near : dir + "/" + installed;
+	std::string path = qpattr::companion("/tools/conformance", built, installed);
+	if (path.empty())
+		throw std::runtime_error(qpattr::own_dir() + "/" + installed +
+					 " is not there: install qpattr-conformance again, whole");
+	return path;
 }
 
 } // namespace
@@ -109,12 +108,6 @@ int main(int argc, char **argv)
 		std::printf("qpattr-conformance %s\n", QPATTR_VERSION);
 		return 0;
 	}
-	given.program = beside("conformance-cell", "../" QPATTR_LIBEXEC "/qpattr/conformance-cell");
-	if (given.preload.empty())
-		given.preload = beside("../../lib/preload/libqpattr-preload.so",
-				       "../" QPATTR_LIBDIR "/libqpattr-preload.so");
-	// Printed to be repeated, from wherever.
-	given.preload = real_path(given.preload);
 	given.called = std::strchr(argv[0], '/') ? real_path(argv[0]) : argv[0];
 	for (const std::string &each : addresses)
 		given.addresses.push_back(labelled(each));
@@ -123,8 +116,14 @@ int main(int argc, char **argv)
 		given.notes.emplace_back(name, value);
 	}
 	try {
+		given.program = beside("conformance-cell", "../" QPATTR_LIBEXEC "/qpattr/conformance-cell");
 		if (list)
 			return print_kinds(given);
+		if (given.preload.empty())
+			given.preload = beside("../../lib/preload/libqpattr-preload.so",
+					       "../" QPATTR_LIBDIR "/libqpattr-preload.so");
+		// Printed to be repeated, from wherever.
+		given.preload = real_path(given.preload);
 		return run(given, json);
 	} catch (const cannot_run &why) {
 		std::fprintf(stderr, "qpattr-conformance: cannot run here: %s\n", why.what());

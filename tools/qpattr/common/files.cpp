@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include "tools/qpattr/common/files.hpp"
 
-#include <array>
 #include <cerrno>
-#include <climits>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -76,14 +74,6 @@ void print(std::string_view text)
 	if (!put_out(text))
 		throw failure{"cannot write to the standard output: is the disk full, or the reader "
 			      "gone?"};
-}
-
-std::string own_dir()
-{
-	std::array<char, PATH_MAX> path;
-	const ssize_t len = ::readlink("/proc/self/exe", path.data(), path.size());
-	const std::string self{path.data(), len > 0 ? static_cast<std::size_t>(len) : 0};
-	return self.substr(0, self.rfind('/'));
 }
 
 } // namespace qpattr::tool

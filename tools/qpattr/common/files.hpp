@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a command reads whole, what it prints, and where it is itself.
+// What a command reads whole and what it prints.
 #pragma once
 
 #include <string>
@@ -25,8 +25,5 @@ void raise_event(int fd);
 
 // The same for a command that ends where it is not so. Throws `failure`.
 void print(std::string_view text);
-
-// The directory of this program, without a slash at the end.
-[[nodiscard]] std::string own_dir();
 
 } // namespace qpattr::tool

@@ -16,8 +16,8 @@
 
 #include <fmt/format.h>
 
+#include "tools/companion.hpp"
 #include "tools/qpattr/common/failure.hpp"
-#include "tools/qpattr/common/files.hpp"
 
 namespace qpattr::tool {
 namespace {
@@ -230,14 +230,8 @@ std::string find_preload_object()
 						  "read: correct it or unset it",
 						  asked)};
 	} else {
-		const std::string dir = own_dir();
-		// As it was built: of an installed program that directory is nobody's, and may
-		// be another user's (of /scratch/qpattr/bin it is /scratch/lib).
-		constexpr std::string_view built = "/tools/qpattr";
-		if (dir.size() > built.size() && dir.compare(dir.size() - built.size(), built.size(), built) == 0)
-			path = resolved(dir + "/../../lib/preload/libqpattr-preload.so");
-		if (path.empty())
-			path = resolved(dir + "/../" QPATTR_LIBDIR "/libqpattr-preload.so");
+		path = companion("/tools/qpattr", "../../lib/preload/libqpattr-preload.so",
+				 "../" QPATTR_LIBDIR "/libqpattr-preload.so");
 		if (path.empty() || ::access(path.c_str(), R_OK) != 0)
 			throw failure{"libqpattr-preload.so is not where it was installed, in "
 				      "../" QPATTR_LIBDIR " of this program: install it again, or "

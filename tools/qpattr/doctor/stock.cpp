@@ -16,8 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tools/qpattr/common/failure.hpp"
-#include "tools/qpattr/common/files.hpp"
+#include "tools/companion.hpp"
 #include "tools/qpattr/common/program.hpp"
 #include "tools/stock_version.hpp"
 
@@ -61,16 +60,6 @@ std::vector<std::string> nodes_of(const link_map &of)
 		defined += is->vd_next;
 	}
 	return out;
-}
-
-// Beside this program, as it was built or installed; empty where it is in neither.
-std::string witness()
-{
-	for (const char *each :
-	     {"/doctor/qpattr-witness", "/../" QPATTR_LIBEXEC "/qpattr/qpattr-witness"})
-		if (const std::string path = own_dir() + each; ::access(path.c_str(), X_OK) == 0)
-			return path;
-	return "";
 }
 
 class pipe_of {
@@ -199,19 +188,21 @@ stock_library look_at_stock()
 interception try_interception(const machine &of)
 {
 	interception out;
-	const std::string program = witness();
 	if (of.cm.error)
 		out.why_not = "without the connection manager's device nothing can be tried out";
 	else if (!of.stock.error.empty())
 		out.why_not = "without librdmacm there is nothing to intercept";
-	else if (program.empty())
-		out.why_not = "qpattr-witness, which tries it out, is not installed: this qpattr was "
-			      "built without librdmacm's headers";
 	if (!out.why_not.empty())
 		return out;
 	try {
-		return run(program, find_preload_object());
-	} catch (const failure &why) {
+		const std::string program = companion("/tools/qpattr", "doctor/qpattr-witness",
+						      "../" QPATTR_LIBEXEC "/qpattr/qpattr-witness");
+		if (!program.empty())
+			return run(program, find_preload_object());
+		out.why_not = "qpattr-witness, which tries it out, is not installed: this qpattr was "
+			      "built without librdmacm's headers";
+		return out;
+	} catch (const std::runtime_error &why) {
 		out.why_not = why.what();
 		out.fix = "install qpattr whole";
 		return out;
