@@ -57,7 +57,10 @@ public:
 		struct statfs on;
 		return ::fstatfs(fd_, &on) == 0 && on.f_type == PROC_SUPER_MAGIC;
 	}
-	[[nodiscard]] bool shared() const { return is_shared(is_); }
+	[[nodiscard]] bool has_planted(const struct stat &link) const
+	{
+		return is_planted_link(is_, link, ::geteuid());
+	}
 	[[nodiscard]] std::string link_target() const
 	{
 		std::string out(PATH_MAX, '\0');
@@ -78,6 +81,15 @@ private:
 	struct stat is_;
 };
 
+// Of a descriptor that /proc shows as a link: a pipe has no name, and a file that was
+// removed has none any more.
+bool is_name_of(const std::string &name, const std::string &descriptor)
+{
+	struct stat named, is;
+	return ::stat(descriptor.c_str(), &is) == 0 && S_ISREG(is.st_mode) &&
+	       ::lstat(name.c_str(), &named) == 0 && named.st_dev == is.st_dev && named.st_ino == is.st_ino;
+}
+
 } // namespace
 
 std::string written_path(const std::string &path)
@@ -93,13 +105,13 @@ std::string written_path(const std::string &path)
 			here.insist_on_own(is);
 			return at;
 		}
-		// A descriptor: of a file by its name, of a pipe there is none.
-		if (struct stat of; here.is_proc() && (::stat(at.c_str(), &of) != 0 || !S_ISREG(of.st_mode)))
+		const std::string target = here.link_target();
+		if (here.is_proc() && !is_name_of(target, at))
 			return at;
-		if (here.shared())
-			refuse(at, "it is a symbolic link in a directory where all may make files; "
+		if (here.has_planted(is))
+			refuse(at, "it is a symbolic link in a directory where others may make files; "
 				   "name the file itself");
-		at = here.link_target();
+		at = target;
 	}
 	refuse(path, std::strerror(ELOOP));
 }
@@ -112,7 +124,7 @@ int open_to_write(const std::string &path, mode_t mode)
 	const bool there = here.look_at(before);
 	const bool link = there && S_ISLNK(before.st_mode);
 	if (link && !here.is_proc())
-		refuse(path, "it has become a symbolic link");
+		refuse(path, "it is a symbolic link; remove it, or name another file");
 	if (there && !link)
 		here.insist_on_own(before);
 	const int fd = here.open(!there ? O_CREAT | O_EXCL : link ? 0 : O_NOFOLLOW, mode);

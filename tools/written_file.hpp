@@ -9,12 +9,13 @@
 
 namespace qpattr {
 
-// Where the links of a path lead. Throws std::runtime_error, which says why, if that is
+// Where the links of a path lead; that of a descriptor without a name, as of a pipe, is kept
+// (/dev/stdout). Throws std::runtime_error, which says why, if that is
 // nowhere, or if another user may have made the link or what it leads to.
 [[nodiscard]] std::string written_path(const std::string &path);
 
 // A descriptor to write to it with; made with this mode if it is not there, else as it is.
-// Close-on-exec. A path that written_path() gave. Throws as that.
+// Close-on-exec. No link is followed but those that written_path() keeps. Throws as that.
 [[nodiscard]] int open_to_write(const std::string &path, mode_t mode);
 
 } // namespace qpattr

@@ -139,7 +139,9 @@ public:
 
 	[[nodiscard]] int open(int flags) const noexcept
 	{
-		return fd_ < 0 ? -1 : ::openat(fd_, name_, flags, 0600);
+		if (fd_ >= 0 && !*name_)
+			errno = EISDIR;
+		return fd_ < 0 || !*name_ ? -1 : ::openat(fd_, name_, flags, 0600);
 	}
 	[[nodiscard]] bool look_at(struct stat &file) const noexcept
 	{

@@ -158,6 +158,10 @@ TEST_CASE("trace: what cannot be opened is said", "[trace]")
 	      prefix + "cannot open " + (at / "none/f") + ": No such file or directory");
 	CHECK(in_child([&] { return opened(at.name); }) ==
 	      prefix + "cannot open " + at.name + ": Is a directory");
+	CHECK(in_child([&] { return opened(at / ""); }) ==
+	      prefix + "cannot open " + (at / "") + ": Is a directory");
+	CHECK(in_child([&] { return opened(at / "none/"); }) ==
+	      prefix + "cannot open " + (at / "none/") + ": No such file or directory");
 	CHECK(in_child([&] { return opened(at / "f", "5x"); }) ==
 	      prefix + "QPATTR_TRACE_LIMIT=5x is not a number of bytes");
 	CHECK(in_child([&] { return opened("/" + std::string(5000, 'x')).substr(0, 60); }) ==
@@ -184,7 +188,7 @@ TEST_CASE("trace: where all may make files, what another may have put there is r
 	CHECK(in_child([&] { return opened_then(at / "linked", "b\n"); }) == "0");
 }
 
-TEST_CASE("trace: whose file it is counts where all may make files", "[trace]")
+TEST_CASE("trace: whose file it is counts where others may make files", "[trace]")
 {
 	constexpr uid_t own = 1000, other = 1001;
 	struct stat directory{}, file{};
@@ -207,6 +211,34 @@ TEST_CASE("trace: whose file it is counts where all may make files", "[trace]")
 		CHECK(judged(few, S_IFREG, other, 1) == planted::no);
 		CHECK(judged(few, S_IFREG, own, 2) == planted::no);
 	}
+	directory.st_uid = other;
+	CHECK(judged(0755, S_IFREG, own, 1) == planted::no);
+	CHECK(judged(0755, S_IFREG, other, 1) == planted::foreign);
+	CHECK(judged(0755, S_IFIFO, other, 1) == planted::foreign);
+	CHECK(judged(0755, S_IFREG, own, 2) == planted::linked);
+	directory.st_uid = own;
+	CHECK(judged(0755, S_IFREG, other, 1) == planted::no);
+}
+
+TEST_CASE("trace: whose link it is counts where a group may make files", "[trace]")
+{
+	constexpr uid_t own = 1000, other = 1001;
+	struct stat directory{}, link{};
+	const auto is_planted = [&](uid_t of_directory, mode_t mode, uid_t owner) {
+		directory.st_uid = of_directory;
+		directory.st_mode = S_IFDIR | mode;
+		link.st_uid = owner;
+		return is_planted_link(directory, link, own);
+	};
+	for (const mode_t group : {0775U, 02775U}) {
+		CHECK(is_planted(own, group, other));
+		CHECK(is_planted(0, group, other));
+		CHECK_FALSE(is_planted(own, group, own));
+		CHECK_FALSE(is_planted(own, group, 0));
+	}
+	CHECK_FALSE(is_planted(own, 0755, other));
+	CHECK(is_planted(own, 01777, own));
+	CHECK(is_planted(other, 0755, own));
 }
 
 TEST_CASE("trace: a descriptor of a process is a name too", "[trace]")

@@ -33,7 +33,7 @@ bool is_regular(int fd)
 int open_or_fail(const std::string &path)
 {
 	// For its owner only: with what is in it a stranger could send packets to the QPs.
-	const int fd = open_to_write(written_path(path), 0600);
+	const int fd = open_to_write(path, 0600);
 	if (!is_regular(fd))
 		return fd;
 	if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -199,10 +199,14 @@ public:
 // Whole only with its end: until then it has another name.
 class perfetto_output : public counted_output {
 public:
-	explicit perfetto_output(const std::string &path)
-		: counted_output{working_name(target_of(path)), std::string{perfetto_writer::tail}},
-		  final_{target_of(path)}, writer_{[this](std::string_view event) { put(event); }}
+	perfetto_output(const std::string &working, const std::string &path)
+		: counted_output{working, std::string{perfetto_writer::tail}}, final_{path},
+		  renamed_{working != path}, writer_{[this](std::string_view event) { put(event); }}
 	{
+		// One that was left there may be for all to read.
+		if (renamed_ && ::fchmod(to().fd(), 0600) != 0)
+			throw failure{fmt::format("cannot make {} readable for you only: {}; remove it",
+						  working, std::strerror(errno))};
 		put(perfetto_writer::head);
 	}
 	void take(const record &each, std::string_view) override { writer_.take(each); }
@@ -210,7 +214,7 @@ public:
 	{
 		writer_.finish(time_ns);
 		const bool whole = to().finish() && lost() == 0;
-		if (working_name(final_) == final_)
+		if (!renamed_)
 			return;
 		if (!whole)
 			throw failure{fmt::format("{} is not whole ({}): make room and trace again",
@@ -221,39 +225,39 @@ public:
 	}
 
 private:
-	// Where links lead: they stay.
-	static std::string target_of(const std::string &path)
-	{
-		return path == "-" ? path : written_path(path);
-	}
-	// What is there and is no file, a pipe or a device, is written to as it is.
-	static std::string working_name(const std::string &path)
-	{
-		struct stat is;
-		const bool other = ::stat(path.c_str(), &is) == 0 && !S_ISREG(is.st_mode);
-		if (path == "-" || (other && !S_ISDIR(is.st_mode)))
-			return path;
-		if (other)
-			throw failure{fmt::format("cannot write {}: it is a directory", path)};
-		return path + ".partial";
-	}
-
 	std::string final_;
+	bool renamed_;
 	perfetto_writer writer_;
 };
+
+// What is there and is no file, a pipe or a device or a descriptor, is written to as it is.
+std::string working_name(const std::string &path)
+{
+	struct stat is;
+	const bool other = ::lstat(path.c_str(), &is) == 0 && !S_ISREG(is.st_mode);
+	if (path == "-" || (other && !S_ISDIR(is.st_mode)))
+		return path;
+	if (other)
+		throw failure{fmt::format("cannot write {}: it is a directory", path)};
+	return path + ".partial";
+}
+
+void insist_on_unneeded(const std::string &path, const std::vector<std::string> &needed)
+{
+	for (const std::string &each : needed)
+		if (is_same_file(path, each))
+			throw failure{fmt::format("{} is not written over: {} is needed; name "
+						  "another file for the trace",
+						  path, each),
+				      usage_status};
+}
 
 } // namespace
 
 std::unique_ptr<trace_output> make_output(const std::string &format, const std::string &path,
 					  const std::vector<std::string> &needed)
 {
-	const std::string partial = format == "perfetto" ? path + ".partial" : path;
-	for (const std::string &each : needed)
-		if (is_same_file(path, each) || is_same_file(partial, each))
-			throw failure{fmt::format("{} is not written over: {} is needed; name "
-						  "another file for the trace",
-						  path, each),
-				      usage_status};
+	insist_on_unneeded(path, needed);
 	if (is_stream(path, STDIN_FILENO))
 		throw failure{fmt::format("{} is not written over: it is the program's standard "
 					  "input; name another file for the trace",
@@ -263,13 +267,17 @@ std::unique_ptr<trace_output> make_output(const std::string &format, const std::
 		return make_output(format, "-", needed);
 	if (is_stream(path, STDERR_FILENO) && format != "perfetto")
 		return make_output(format, "", needed);
-	if (format == "json")
-		return std::make_unique<json_output>(path);
-	if (format == "text")
-		return std::make_unique<text_output>(path);
-	if (path.empty())
+	if (format == "perfetto" && path.empty())
 		throw failure{"--format perfetto makes a file: add -o FILE", usage_status};
-	return std::make_unique<perfetto_output>(path);
+	// Where links lead: they stay.
+	const std::string target = path.empty() || path == "-" ? path : written_path(path);
+	if (format == "json")
+		return std::make_unique<json_output>(target);
+	if (format == "text")
+		return std::make_unique<text_output>(target);
+	const std::string working = working_name(target);
+	insist_on_unneeded(working, needed);
+	return std::make_unique<perfetto_output>(working, target);
 }
 
 } // namespace qpattr::tool
