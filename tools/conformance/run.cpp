@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <set>
 #include <sys/stat.h>
@@ -221,19 +220,29 @@ std::string kernel_release()
 	return names.release;
 }
 
+bool is_of(int fd, const std::string &path)
+{
+	struct stat is, named;
+	return ::fstat(fd, &is) == 0 && ::stat(path.c_str(), &named) == 0 && is.st_dev == named.st_dev &&
+	       is.st_ino == named.st_ino;
+}
+
 // The run's file. Whole, or not at all; but what is no file (/dev/stdout, a pipe) is
-// written to and not replaced.
+// written to and not replaced; nor is what is a standard stream too.
 class run_file {
 public:
 	// Throws if it could not be written at the end.
 	explicit run_file(const std::string &path) : path_{qpattr::written_path(path)} // a link stays
 	{
 		struct stat is {};
-		const bool there = ::stat(path_.c_str(), &is) == 0;
+		const bool there = ::lstat(path_.c_str(), &is) == 0;
 		if (there && S_ISDIR(is.st_mode))
 			errno = EISDIR, fail();
-		direct_ = there && !S_ISREG(is.st_mode);
-		if (direct_ && ::access(path_.c_str(), W_OK) != 0)
+		for (const int fd : {STDOUT_FILENO, STDERR_FILENO})
+			if (is_of(fd, path_))
+				stream_ = fd;
+		direct_ = stream_ >= 0 || (there && !S_ISREG(is.st_mode));
+		if (direct_ && stream_ < 0 && ::access(path_.c_str(), W_OK) != 0)
 			fail();
 		if (!direct_)
 			::close(open_part());
@@ -241,11 +250,15 @@ public:
 	}
 	void write(const json &what) const
 	{
-		const int fd = direct_ ? qpattr::open_to_write(path_, 0666) : open_part();
-		const std::unique_ptr<std::FILE, int (*)(std::FILE *)> file{::fdopen(fd, "w"), std::fclose};
-		const std::string text = what.dump(1) + '\n';
-		const bool whole = file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size() &&
-				   std::fflush(file.get()) == 0;
+		const std::string text = what.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
+		const int fd = opened();
+		std::FILE *const file = fd < 0 ? nullptr : ::fdopen(fd, "w");
+		bool whole = file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+		// Some file systems tell only here that there was no room.
+		if (file)
+			whole = std::fclose(file) == 0 && whole;
+		else if (fd >= 0)
+			::close(fd);
 		if (!whole || (!direct_ && std::rename(part().c_str(), path_.c_str()) != 0)) {
 			const int code = errno;
 			drop_part();
@@ -255,10 +268,18 @@ public:
 
 private:
 	[[nodiscard]] std::string part() const { return path_ + ".part"; }
+	[[nodiscard]] int opened() const
+	{
+		if (stream_ < 0)
+			return direct_ ? qpattr::open_to_write(path_, 0666) : open_part();
+		// Behind what was said there so far.
+		std::fflush(stdout);
+		return ::dup(stream_);
+	}
 	// Emptied, if one was left there.
 	[[nodiscard]] int open_part() const
 	{
-		const int fd = qpattr::open_to_write(qpattr::written_path(part()), 0666);
+		const int fd = qpattr::open_to_write(part(), 0666);
 		if (::ftruncate(fd, 0) != 0)
 			fail();
 		return fd;
@@ -275,6 +296,7 @@ private:
 
 	std::string path_;
 	bool direct_ = false;
+	int stream_ = -1; // the standard stream that is the same file
 };
 
 } // namespace
