@@ -104,7 +104,7 @@ private:
 	{
 		rdma_cm_id *const id = ids_[i];
 		acknowledge_of(id);
-		// A forged request with its number may have had the kernel destroy it already.
+		// That of a forged request is none of the kernel's.
 		const bool there = known(i);
 		ids_.erase(ids_.begin() + static_cast<std::ptrdiff_t>(i));
 		const int result = ::rdma_destroy_id(id);
@@ -114,7 +114,13 @@ private:
 
 	rdma_ucm_event_resp filled(std::uint32_t handle)
 	{
-		rdma_ucm_event_resp out = kernel_.event_of(handle, script_.take<std::uint8_t>() % 24);
+		auto number = script_.take<std::uint8_t>() % 24U;
+		// Of groups the kernel tells under their own numbers, and a request brings a number
+		// that is new: of an id's these would be counted for another, or for nobody.
+		if (number == RDMA_CM_EVENT_MULTICAST_JOIN || number == RDMA_CM_EVENT_MULTICAST_ERROR ||
+		    number == RDMA_CM_EVENT_CONNECT_REQUEST)
+			number = RDMA_CM_EVENT_ESTABLISHED;
+		rdma_ucm_event_resp out = kernel_.event_of(handle, number);
 		out.status = script_.take<std::uint8_t>() & 1 ? -script_.take<std::uint8_t>() : 0;
 		script_.take_bytes(&out.param, script_.take<std::uint8_t>() % (sizeof out.param + 1));
 		return out;
@@ -134,6 +140,10 @@ private:
 	{
 		rdma_ucm_event_resp out{};
 		script_.take_bytes(&out, script_.take<std::uint16_t>() % (sizeof out + 1));
+		// The kernel gives no two ids a number: each would be destroyed, and accepted, as
+		// the other.
+		if (kernel_.ids.count(out.id) > 0)
+			out.id = ~0U;
 		kernel_.raise_raw(channel()->fd, out);
 	}
 
