@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -117,7 +118,8 @@ void good_qp_attr(struct ibv_qp_init_attr *attr, enum ibv_qp_type type)
 
 unsigned int unused_qp_num(void)
 {
-	static unsigned int turn;
+	/* Both ends ask, each in a thread. */
+	static atomic_uint turn;
 
 	/* The kernel knows connections by the peer's number: two processes must not use the same. */
 	return 0x800000 | ((unsigned int)getpid() & 0xfffff) << 2 | (turn++ & 3);
