@@ -34,13 +34,13 @@ void insist_on_own(const std::string &path, const struct stat &home)
 					 path};
 }
 
+} // namespace
+
 std::string resolved(const std::string &path)
 {
 	char real[PATH_MAX];
 	return ::realpath(path.c_str(), real) ? real : "";
 }
-
-} // namespace
 
 std::string own_dir()
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "test/support/fake_cm_verbs.hpp"
 
-#include <utility>
 #include <cerrno>
+#include <utility>
 
 // The header puts functions of its own under these names.
 #undef ibv_get_device_list

@@ -200,14 +200,6 @@ void insist_on_reach(const std::string &path, const char *command)
 					  path)};
 }
 
-std::string resolved(const std::string &path)
-{
-	char *const real = ::realpath(path.c_str(), nullptr);
-	const std::string out = real ? real : "";
-	std::free(real);
-	return out;
-}
-
 } // namespace
 
 std::string find_program(const std::string &name, const char *command)
