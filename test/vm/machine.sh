@@ -101,16 +101,19 @@ machine_arguments() {
 
 # Ends the machine at its limit, but first has it say what it is stuck in: the
 # key for 'show blocked tasks', which needs nothing of the guest but the kernel.
+# So too if the command has not begun by $boot_limit: on a host with much else to do a
+# guest can spend all of its time on its timer's interrupts, for good.
 # Ends itself when the machine is gone, or whoever started it, with which the
 # machine goes.
 machine_watch() {
-    local pid=$1 over=$((SECONDS + limit)) fd
+    local pid=$1 over=$((SECONDS + limit)) up=$((SECONDS + boot_limit)) fd
     # Of what the caller had open, a pipe above all, nothing is kept open here.
     for fd in /proc/"$BASHPID"/fd/*; do
         fd=${fd##*/}
         ((fd <= 2)) || exec {fd}>&-
     done
     while ((SECONDS < over)); do
+        if ((SECONDS >= up)) && [[ ! -e $dir/begun ]]; then break; fi
         # read, not sleep: a child would outlive the kill of this process, and
         # hold the standard output of whoever called.
         read -r -t 1 <>"$dir/never" || true
