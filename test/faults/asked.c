@@ -5,7 +5,7 @@
  *
  * asked FILE: asks without end, and counts in the file the calls that have returned.
  */
-#include "descriptors.h"
+#include "../support/descriptors.h"
 #include "mark.h"
 
 #include <arpa/inet.h>

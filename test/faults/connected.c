@@ -8,7 +8,7 @@
  * connected [KIND] [once|on]; once: the first time alone, on: again and again, until one is
  * not whole. Kinds: kinds.h.
  */
-#include "descriptors.h"
+#include "../support/descriptors.h"
 #include "kinds.h"
 #include "mark.h"
 #include "room.h"

@@ -11,14 +11,12 @@ struct ends {
 	struct rdma_cm_id *listener, *active, *passive, *member;
 };
 
-static const struct rdma_conn_param usual = {.responder_resources = 1, .initiator_depth = 1, .retry_count = 2, .rnr_retry_count = 7};
-
 /* Until the request is there, and both ends have a QP. */
 static int request(struct ends *it, enum rdma_port_space space)
 {
 	struct sockaddr_in there = device_address();
 	struct sockaddr *to = (struct sockaddr *)&there;
-	struct ibv_qp_init_attr init = {.cap = {2, 2, 1, 1, 0}, .qp_type = space == RDMA_PS_TCP ? IBV_QPT_RC : IBV_QPT_UD}, init_too = init;
+	struct ibv_qp_init_attr init = small_qp(space == RDMA_PS_TCP ? IBV_QPT_RC : IBV_QPT_UD), init_too = init;
 	struct rdma_conn_param param = usual;
 
 	return MADE(it->at_passive, rdma_create_event_channel) && MADE(it->at_active, rdma_create_event_channel) &&
@@ -68,7 +66,7 @@ void connection(void)
 
 static int in_a_group(struct ends *it)
 {
-	struct ibv_qp_init_attr init = {.cap = {2, 2, 1, 1, 0}, .qp_type = IBV_QPT_UD};
+	struct ibv_qp_init_attr init = small_qp(IBV_QPT_UD);
 	struct sockaddr_in group = {.sin_family = AF_INET}, there = device_address();
 	struct sockaddr *to = (struct sockaddr *)&group;
 

@@ -33,7 +33,7 @@ static struct rdma_addrinfo *info_of(int flags, in_port_t port)
 
 static int endpoint(struct rdma_cm_id **made, int flags, in_port_t port)
 {
-	struct ibv_qp_init_attr init = {.cap = {2, 2, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+	struct ibv_qp_init_attr init = small_qp(IBV_QPT_RC);
 	struct rdma_addrinfo *info = info_of(flags, port);
 	int well;
 
@@ -63,7 +63,7 @@ static int request_came(void)
 
 static void serve(void)
 {
-	struct rdma_conn_param param = {.responder_resources = 1, .initiator_depth = 1, .rnr_retry_count = 7};
+	struct rdma_conn_param param = usual;
 	struct rdma_cm_id *passive = NULL;
 
 	if (does_not_wait(listener->channel) && request_came() && STEP(rdma_get_request, listener, &passive) && STEP(rdma_accept, passive, &param))
@@ -101,7 +101,7 @@ void end_thread(void)
 
 void synchronous(void)
 {
-	struct rdma_conn_param param = {.responder_resources = 1, .initiator_depth = 1, .retry_count = 2, .rnr_retry_count = 7};
+	struct rdma_conn_param param = usual;
 	struct rdma_cm_id *active = NULL;
 
 	listener = NULL;

@@ -11,6 +11,13 @@
 
 int failed;
 
+const struct rdma_conn_param usual = {.responder_resources = 1, .initiator_depth = 1, .retry_count = 2, .rnr_retry_count = 7};
+
+struct ibv_qp_init_attr small_qp(enum ibv_qp_type type)
+{
+	return (struct ibv_qp_init_attr){.cap = {2, 2, 1, 1, 0}, .qp_type = type};
+}
+
 int failed_at(const char *step, int error)
 {
 	if (!__atomic_exchange_n(&failed, 1, __ATOMIC_SEQ_CST))

@@ -28,5 +28,9 @@ int does_not_wait(struct rdma_event_channel *channel);
 /* With its QP, if there is an id. What cannot be for a fault can be at the second try. */
 void destroy(struct rdma_cm_id *id);
 
+/* What connections, and their QPs of the type, are made with. */
+extern const struct rdma_conn_param usual;
+struct ibv_qp_init_attr small_qp(enum ibv_qp_type type);
+
 /* Of the device, from the environment. */
 struct sockaddr_in device_address(void);

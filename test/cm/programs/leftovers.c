@@ -1,39 +1,45 @@
 /* SPDX-License-Identifier: MIT */
 #include "leftovers.h"
 
-#include <dirent.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "../../support/descriptors.h"
 #include "check.h"
 
-/* The kernel's list of ids has the process of each. */
+/* The kernel's list says of each id which thread made it, and nothing if that has ended. */
+static int others(const char *line)
+{
+	const char *pid = strstr(line, " pid ");
+	char path[64];
+
+	if (!pid)
+		return 0;
+	snprintf(path, sizeof path, "/proc/self/task/%d", atoi(pid + 5));
+	return access(path, F_OK) != 0;
+}
+
+/* All but those of other processes. */
 static int count_ids(void)
 {
 	FILE *list = popen("rdma resource show cm_id", "r");
-	char line[1024], pid[32];
+	char line[1024];
 	int count = 0;
 
 	if (!list)
 		return -1;
-	snprintf(pid, sizeof pid, " pid %d ", getpid());
 	while (fgets(line, sizeof line, list))
-		count += strstr(line, pid) != NULL;
+		count += !others(line);
 	return pclose(list) == 0 ? count : -1;
 }
 
 void leftovers_count(struct leftovers *what)
 {
 	struct mallinfo2 heap;
-	struct dirent *entry;
-	DIR *directory = opendir("/proc/self/fd");
 
-	what->descriptors = 0;
-	while (directory && (entry = readdir(directory)))
-		what->descriptors += entry->d_name[0] != '.';
-	if (directory)
-		closedir(directory);
+	what->descriptors = open_descriptors();
 	what->ids = count_ids();
 	heap = mallinfo2();
 	/* A large block is not of the heap proper. */
