@@ -39,6 +39,8 @@ struct section {
 	std::vector<remark> remarks;
 };
 
+// The JSON library says that its move is noexcept; what it asserts there is taken for a throw.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 struct page {
 	// For programs: what it is about, with numbers as numbers. Keys are stable.
 	nlohmann::ordered_json data;

@@ -237,7 +237,7 @@ grid codes_of(const attr::attribute &what)
 			number += fmt::format(" (0x{:02x})", code);
 		std::string means = meaning_of(what, attr);
 		if (what.kind == attr::unit::qp_state || what.kind == attr::unit::mig_state)
-			means = value_of(what, attr) + (means.empty() ? "" : ", " + means);
+			means = fmt::format("{}{}{}", value_of(what, attr), means.empty() ? "" : ", ", means);
 		out.rows.push_back({number, means});
 	}
 	return out.rows.empty() ? grid{} : out;
@@ -246,7 +246,7 @@ grid codes_of(const attr::attribute &what)
 std::string where_set(const attr::attribute &what)
 {
 	const char *const bit = attr::mask_bit_name(what.mask_bit);
-	const std::string bits =
+	std::string bits =
 		bit ? fmt::format("mask bit {} ({:#x})", bit, what.mask_bit) : "no bit of the mask";
 	const ibv_qp_state state = attr::transition_of(what);
 	if (state == IBV_QPS_UNKNOWN)
