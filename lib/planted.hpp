@@ -36,11 +36,13 @@ enum class planted : unsigned char {
 }
 
 // What the kernel refuses with fs.protected_regular, _fifos and _hardlinks, which may be
-// off. `file` is what was found in `directory`.
+// off. `file` is what was found in `directory`. Only root makes devices; in a user namespace
+// they are shown as nobody's, and /dev as a directory of nobody's.
 [[nodiscard]] inline planted judge(const struct stat &directory, const struct stat &file,
 				   uid_t own) noexcept
 {
-	if (!is_shared(directory, own))
+	const bool plantable = S_ISREG(file.st_mode) || S_ISFIFO(file.st_mode);
+	if (!plantable || !is_shared(directory, own))
 		return planted::no;
 	if (is_foreign(file, own))
 		return planted::foreign;

@@ -59,7 +59,7 @@ public:
 	}
 	[[nodiscard]] bool has_planted(const struct stat &link) const
 	{
-		return is_planted_link(is_, link, ::geteuid());
+		return !is_dev() && is_planted_link(is_, link, ::geteuid());
 	}
 	[[nodiscard]] std::string link_target() const
 	{
@@ -76,6 +76,13 @@ public:
 	}
 
 private:
+	// Root's by its name, of which every part is: in a user namespace all that belongs to
+	// users who are not in it, root's as any other's, is shown as nobody's.
+	[[nodiscard]] bool is_dev() const
+	{
+		return dir_ == "/dev/" && !(is_.st_mode & (S_IWGRP | S_IWOTH));
+	}
+
 	std::string path_, dir_, name_;
 	int fd_;
 	struct stat is_;

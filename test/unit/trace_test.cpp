@@ -216,6 +216,9 @@ TEST_CASE("trace: whose file it is counts where others may make files", "[trace]
 	CHECK(judged(0755, S_IFREG, other, 1) == planted::foreign);
 	CHECK(judged(0755, S_IFIFO, other, 1) == planted::foreign);
 	CHECK(judged(0755, S_IFREG, own, 2) == planted::linked);
+	// As /dev and what is in it in a user namespace.
+	CHECK(judged(0755, S_IFCHR, other, 1) == planted::no);
+	CHECK(judged(01777, S_IFCHR, other, 1) == planted::no);
 	directory.st_uid = own;
 	CHECK(judged(0755, S_IFREG, other, 1) == planted::no);
 }
