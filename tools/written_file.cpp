@@ -16,6 +16,13 @@
 namespace qpattr {
 namespace {
 
+constexpr const char *changed = "it has become another file";
+
+bool is_same(const struct stat &one, const struct stat &other)
+{
+	return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 [[noreturn]] void refuse(const std::string &path, const char *why)
 {
 	throw std::runtime_error{"cannot write " + path + ": " + why};
@@ -70,6 +77,12 @@ public:
 		out.resize(static_cast<std::size_t>(len));
 		return out.rfind('/', 0) == 0 || dir_ == "." ? out : dir_ + out;
 	}
+	void remove() const
+	{
+		if (::unlinkat(fd_, name_.c_str(), 0) != 0)
+			throw std::runtime_error{"cannot remove " + path_ + ", which was left there: " +
+						 std::strerror(errno)};
+	}
 	[[nodiscard]] int open(int flags, mode_t mode) const
 	{
 		return ::openat(fd_, name_.c_str(), flags | O_WRONLY | O_CLOEXEC | O_NOCTTY, mode);
@@ -94,7 +107,7 @@ bool is_name_of(const std::string &name, const std::string &descriptor)
 {
 	struct stat named, is;
 	return ::stat(descriptor.c_str(), &is) == 0 && S_ISREG(is.st_mode) &&
-	       ::lstat(name.c_str(), &named) == 0 && named.st_dev == is.st_dev && named.st_ino == is.st_ino;
+	       ::lstat(name.c_str(), &named) == 0 && is_same(named, is);
 }
 
 } // namespace
@@ -137,12 +150,31 @@ int open_to_write(const std::string &path, mode_t mode)
 	const int fd = here.open(!there ? O_CREAT | O_EXCL : link ? 0 : O_NOFOLLOW, mode);
 	if (fd < 0)
 		refuse(path, std::strerror(errno));
-	if (there && !link &&
-	    (::fstat(fd, &now) != 0 || now.st_dev != before.st_dev || now.st_ino != before.st_ino)) {
+	if (there && !link && (::fstat(fd, &now) != 0 || !is_same(now, before))) {
 		::close(fd);
-		refuse(path, "it has become another file");
+		refuse(path, changed);
 	}
 	return fd;
+}
+
+int open_in_place_of(const std::string &path, int fd, mode_t mode)
+{
+	const place here{path};
+	struct stat named, is;
+	if (!here.look_at(named) || ::fstat(fd, &is) != 0 || !is_same(named, is))
+		refuse(path, changed);
+	here.insist_on_own(named);
+	here.remove();
+	const int made = here.open(O_CREAT | O_EXCL, mode);
+	if (made < 0)
+		refuse(path, std::strerror(errno));
+	return made;
+}
+
+bool is_still_at(const std::string &path, int fd)
+{
+	struct stat named, is;
+	return ::lstat(path.c_str(), &named) == 0 && ::fstat(fd, &is) == 0 && is_same(named, is);
 }
 
 } // namespace qpattr

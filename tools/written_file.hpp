@@ -18,4 +18,11 @@ namespace qpattr {
 // Close-on-exec. No link is followed but those that written_path() keeps. Throws as that.
 [[nodiscard]] int open_to_write(const std::string &path, mode_t mode);
 
+// The same to a new file in place of that one, `fd`: who has that open, from before, sees
+// nothing of what is written. Throws also if `path` has become another file.
+[[nodiscard]] int open_in_place_of(const std::string &path, int fd, mode_t mode);
+
+// Whether that is what `path` names, now.
+[[nodiscard]] bool is_still_at(const std::string &path, int fd);
+
 } // namespace qpattr

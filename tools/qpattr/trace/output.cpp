@@ -9,6 +9,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -29,24 +30,68 @@ bool is_regular(int fd)
 	return ::fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
 }
 
-// Emptied when it is ours alone: two that write one file would leave neither's trace.
+// Closed if it is not kept: by the exceptions below.
+class opened {
+public:
+	explicit opened(int fd) : fd_{fd} {}
+	~opened()
+	{
+		if (fd_ >= 0)
+			::close(fd_);
+	}
+	opened(const opened &) = delete;
+	opened &operator=(const opened &) = delete;
+
+	[[nodiscard]] int fd() const { return fd_; }
+	[[nodiscard]] int keep() { return std::exchange(fd_, -1); }
+
+private:
+	int fd_;
+};
+
+[[noreturn]] void refuse_written(const std::string &path)
+{
+	throw failure{fmt::format("{} is being written by another qpattr: name another file", path)};
+}
+
+// Two that write one file would leave neither's trace.
+void lock_or_fail(const std::string &path, int fd)
+{
+	if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		refuse_written(path);
+}
+
+// For its owner only: with what is in it a stranger could send packets to the QPs.
+constexpr mode_t owners = 0600;
+
+// Emptied when it is ours alone.
 int open_or_fail(const std::string &path)
 {
-	// For its owner only: with what is in it a stranger could send packets to the QPs.
-	const int fd = open_to_write(path, 0600);
-	if (!is_regular(fd))
-		return fd;
-	if (::flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-		::close(fd);
-		throw failure{fmt::format("{} is being written by another qpattr: name another file",
-					  path)};
-	}
-	if (::ftruncate(fd, 0) != 0) {
-		const int code = errno;
-		::close(fd);
-		throw failure{fmt::format("cannot empty {}: {}", path, std::strerror(code))};
-	}
-	return fd;
+	opened file{open_to_write(path, owners)};
+	if (!is_regular(file.fd()))
+		return file.keep();
+	lock_or_fail(path, file.fd());
+	if (::ftruncate(file.fd(), 0) != 0)
+		throw failure{fmt::format("cannot empty {}: {}", path, std::strerror(errno))};
+	return file.keep();
+}
+
+// A new file also where one was left, which others may have open to read; but not where
+// another qpattr writes. That may begin between any two steps of this: of two that do, at
+// most one ends with the file that has the name, locked.
+int open_part(const std::string &path)
+{
+	const opened before{open_to_write(path, owners)};
+	lock_or_fail(path, before.fd());
+	if (!is_still_at(path, before.fd()))
+		refuse_written(path);
+	if (!is_regular(before.fd()))
+		throw failure{fmt::format("{} is no file: remove it, or name another file", path)};
+	opened file{open_in_place_of(path, before.fd(), owners)};
+	lock_or_fail(path, file.fd());
+	if (!is_still_at(path, file.fd()))
+		refuse_written(path);
+	return file.keep();
 }
 
 bool is_same_file(const std::string &one, const std::string &other)
@@ -65,10 +110,13 @@ bool is_stream(const std::string &path, int fd)
 	       a.st_ino == b.st_ino && !S_ISCHR(a.st_mode);
 }
 
+// What is written under the name that it has, or under one that is its own until the end.
+enum class name_of : bool { file, part };
+
 // A descriptor that takes pieces whole, and keeps `tail` behind the last of them.
 class sink {
 public:
-	sink(const std::string &path, std::string tail = "")
+	sink(const std::string &path, std::string tail, name_of what)
 		: name_{path.empty() ? "standard error" : path == "-" ? "standard output" : path},
 		  tail_{std::move(tail)}
 	{
@@ -77,7 +125,7 @@ public:
 		else if (path == "-")
 			fd_ = STDOUT_FILENO;
 		else
-			fd_ = open_or_fail(path);
+			fd_ = what == name_of::part ? open_part(path) : open_or_fail(path);
 		own_ = fd_ > STDERR_FILENO;
 		terminal_ = ::isatty(fd_) == 1;
 		// Of a file that others write too, as a standard stream may be, the
@@ -155,7 +203,10 @@ private:
 
 class counted_output : public trace_output {
 public:
-	counted_output(const std::string &path, std::string tail) : to_{path, std::move(tail)} {}
+	counted_output(const std::string &path, std::string tail, name_of what = name_of::file)
+		: to_{path, std::move(tail), what}
+	{
+	}
 	[[nodiscard]] std::uint64_t lost() const override { return lost_; }
 	[[nodiscard]] int error() const override { return to_.error(); }
 	[[nodiscard]] const std::string &name() const override { return to_.name(); }
@@ -200,13 +251,11 @@ public:
 class perfetto_output : public counted_output {
 public:
 	perfetto_output(const std::string &working, const std::string &path)
-		: counted_output{working, std::string{perfetto_writer::tail}}, final_{path},
-		  renamed_{working != path}, writer_{[this](std::string_view event) { put(event); }}
+		: counted_output{working, std::string{perfetto_writer::tail},
+				 working == path ? name_of::file : name_of::part},
+		  final_{path}, renamed_{working != path},
+		  writer_{[this](std::string_view event) { put(event); }}
 	{
-		// One that was left there may be for all to read.
-		if (renamed_ && ::fchmod(to().fd(), 0600) != 0)
-			throw failure{fmt::format("cannot make {} readable for you only: {}; remove it",
-						  working, std::strerror(errno))};
 		put(perfetto_writer::head);
 	}
 	void take(const record &each, std::string_view) override { writer_.take(each); }
