@@ -21,14 +21,16 @@ struct stat looked_at(const std::string &path)
 }
 
 // Who may replace the program that runs is trusted by whoever runs it: somebody who
-// installs for all, as on a cluster, or a group that builds together.
+// installs for all, as on a cluster, or a group that builds together. With the sticky bit
+// its members replace only what is their own.
 void insist_on_own(const std::string &path, const struct stat &home)
 {
 	const struct stat is = looked_at(path);
 	if (is.st_uid != 0 && is.st_uid != ::geteuid() && is.st_uid != home.st_uid)
 		throw std::runtime_error{path + " belongs to another user, and would be run as you: install "
 					 "qpattr whole where only you or root may write"};
-	const bool same_group = (home.st_mode & S_IWGRP) && is.st_gid == home.st_gid;
+	const bool same_group = (home.st_mode & S_IWGRP) && !(home.st_mode & S_ISVTX) &&
+				is.st_gid == home.st_gid;
 	if ((is.st_mode & S_IWOTH) || ((is.st_mode & S_IWGRP) && !same_group))
 		throw std::runtime_error{path + " can be written by others, and would be run as you: chmod go-w " +
 					 path};
