@@ -43,10 +43,15 @@ void link(extras &into, group *joined) noexcept
 	into.groups = joined;
 }
 
-void detach(ibv_qp *qp, group &left) noexcept
+// False: the QP is in the group still, and cannot be destroyed so.
+bool detach(ibv_qp *qp, group &left) noexcept
 {
-	if (qp && left.attached.exchange(false) && ibv_detach_mcast(qp, &left.gid, left.lid) != 0)
-		left.attached.store(true); // the QP cannot be destroyed so: asked again
+	if (!qp || !left.attached.exchange(false))
+		return true;
+	if (ibv_detach_mcast(qp, &left.gid, left.lid) == 0)
+		return true;
+	left.attached.store(true);
+	return false;
 }
 
 result<group *> make(identifier &id, const sockaddr *address, std::size_t len, bool send_only,
@@ -109,7 +114,7 @@ result<void> leave(identifier &id, const sockaddr *address) noexcept
 	group *left = more ? take(*more, address, len) : nullptr;
 	if (!left)
 		return wrong(EADDRNOTAVAIL);
-	detach(id.qp, *left);
+	(void)detach(id.qp, *left); // asked again below
 	uapi::leave_mcast::reply reply{};
 	ucma::frame<uapi::leave_mcast> command{&reply};
 	command.body.id = left->handle;
@@ -124,7 +129,7 @@ result<void> leave(identifier &id, const sockaddr *address) noexcept
 	forget_left_events(*left);
 	await_acks(left->acked, reply.events_reported, "rdma_leave_multicast", id.handle);
 	// Its event may have been on its way.
-	detach(id.qp, *left);
+	(void)detach(id.qp, *left);
 	groups.give(left);
 	return {};
 }
@@ -151,8 +156,10 @@ void detach_all(identifier &id) noexcept
 	if (!more)
 		return;
 	const locked lock{more->lock};
+	// Asked again: what fails for a moment only would leave the QP to nobody.
 	for (group *at = more->groups; at; at = at->next)
-		detach(id.qp, *at);
+		if (!detach(id.qp, *at))
+			(void)detach(id.qp, *at);
 }
 
 void free_groups(identifier &id) noexcept

@@ -30,6 +30,23 @@ rdma_cm_id *on_a_device(rig &on)
 	return id;
 }
 
+// With a QP that is in a group.
+rdma_cm_id *joined(rig &on)
+{
+	auto *id = on.addr_resolved(RDMA_PS_UDP);
+	on.kernel.attributes[handle_of(id)] = {};
+	auto attr = wanted<ibv_qp_init_attr>();
+	attr.qp_type = IBV_QPT_UD;
+	REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
+	REQUIRE(rdma_join_multicast(id, rig::address(), nullptr) == 0);
+	const auto group = handle_of(id) + 1;
+	on.kernel.raise(group, on.kernel.event_of(group, RDMA_CM_EVENT_MULTICAST_JOIN));
+	auto *read = on.event();
+	REQUIRE(read->event == RDMA_CM_EVENT_MULTICAST_JOIN);
+	CHECK(rdma_ack_cm_event(read) == 0);
+	return id;
+}
+
 } // namespace
 
 TEST_CASE("qp: no protection domain is the device's, after one of the program's too")
@@ -158,21 +175,22 @@ TEST_CASE("qp: one that is not made leaves the queues that the id had")
 TEST_CASE("qp: one that could not be detached from a group is asked again, or it could never be destroyed")
 {
 	rig on;
-	auto *id = on.addr_resolved(RDMA_PS_UDP);
-	on.kernel.attributes[handle_of(id)] = {};
-	auto attr = wanted<ibv_qp_init_attr>();
-	attr.qp_type = IBV_QPT_UD;
-	REQUIRE(rdma_create_qp(id, nullptr, &attr) == 0);
-	REQUIRE(rdma_join_multicast(id, rig::address(), nullptr) == 0);
-	const auto group = handle_of(id) + 1;
-	on.kernel.raise(group, on.kernel.event_of(group, RDMA_CM_EVENT_MULTICAST_JOIN));
-	auto *read = on.event();
-	CHECK(read->event == RDMA_CM_EVENT_MULTICAST_JOIN);
-	CHECK(rdma_ack_cm_event(read) == 0);
+	auto *id = joined(on);
 	on.verbs.detach_errno = EAGAIN;
 	CHECK(rdma_leave_multicast(id, rig::address()) == 0);
 	CHECK(on.verbs.detached == std::vector{EAGAIN, 0});
 	rdma_destroy_qp(id);
+	CHECK(rdma_destroy_id(id) == 0);
+}
+
+TEST_CASE("qp: nor can one that is destroyed without that its group was left")
+{
+	rig on;
+	auto *id = joined(on);
+	on.verbs.detach_errno = EAGAIN;
+	rdma_destroy_qp(id);
+	CHECK(on.verbs.detached == std::vector{EAGAIN, 0});
+	CHECK(id->qp == nullptr);
 	CHECK(rdma_destroy_id(id) == 0);
 }
 
