@@ -5,7 +5,6 @@
 #include <climits>
 #include <cstdlib>
 #include <cstring>
-#include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,7 +15,7 @@ struct stat looked_at(const std::string &path)
 {
 	struct stat is;
 	if (::stat(path.c_str(), &is) != 0)
-		throw std::runtime_error{"cannot look at " + path + ": " + std::strerror(errno)};
+		throw unusable{"cannot look at " + path + ": " + std::strerror(errno), "install qpattr whole"};
 	return is;
 }
 
@@ -27,13 +26,13 @@ void insist_on_own(const std::string &path, const struct stat &home)
 {
 	const struct stat is = looked_at(path);
 	if (is.st_uid != 0 && is.st_uid != ::geteuid() && is.st_uid != home.st_uid)
-		throw std::runtime_error{path + " belongs to another user, and would be run as you: install "
-					 "qpattr whole where only you or root may write"};
+		throw unusable{path + " belongs to another user, and would be run as you",
+			       "install qpattr whole where only you or root may write"};
 	const bool same_group = (home.st_mode & S_IWGRP) && !(home.st_mode & S_ISVTX) &&
 				is.st_gid == home.st_gid;
 	if ((is.st_mode & S_IWOTH) || ((is.st_mode & S_IWGRP) && !same_group))
-		throw std::runtime_error{path + " can be written by others, and would be run as you: chmod go-w " +
-					 path};
+		throw unusable{path + " can be written by others, and would be run as you",
+			       "chmod go-w " + path};
 }
 
 } // namespace

@@ -3,6 +3,11 @@
 // the kernel's. The machine in order is changed in one thing a case.
 #include "test/support/doctor_scene.hpp"
 
+#include <cstdlib>
+
+#include "tools/companion.hpp"
+#include "tools/qpattr/common/program.hpp"
+
 using namespace qpattr::test;
 
 TEST_CASE("doctor: a machine in order has nothing but ok")
@@ -312,6 +317,23 @@ TEST_CASE("doctor: addresses")
 	it.tells(verdict::problem, "address", "no interface of this network namespace", "");
 	it.is.cm = {EACCES, "open"};
 	it.says(verdict::not_applicable, "address", "no address is tried");
+}
+
+TEST_CASE("doctor: an object that cannot be used has its own fix, apart from what is wrong")
+{
+	REQUIRE(::setenv("QPATTR_PRELOAD_OBJECT", "/nowhere/object.so", 1) == 0);
+	std::string wrong, fix, whole;
+	try {
+		wrong = find_preload_object();
+	} catch (const qpattr::unusable &what) {
+		wrong = what.wrong;
+		fix = what.fix;
+		whole = what.what();
+	}
+	CHECK(::unsetenv("QPATTR_PRELOAD_OBJECT") == 0);
+	CHECK(wrong == "QPATTR_PRELOAD_OBJECT is /nowhere/object.so, which cannot be read");
+	CHECK(fix == "correct it or unset it");
+	CHECK(whole == wrong + ": " + fix);
 }
 
 TEST_CASE("doctor: librdmacm and interception")

@@ -218,21 +218,21 @@ std::string find_preload_object()
 	if (asked && *asked) {
 		path = resolved(asked);
 		if (path.empty() || ::access(path.c_str(), R_OK) != 0)
-			throw failure{fmt::format("QPATTR_PRELOAD_OBJECT is {}, which cannot be "
-						  "read: correct it or unset it",
-						  asked)};
+			throw unusable{fmt::format("QPATTR_PRELOAD_OBJECT is {}, which cannot be read", asked),
+				       "correct it or unset it"};
 	} else {
 		path = companion("/tools/qpattr", "../../lib/preload/libqpattr-preload.so",
 				 "../" QPATTR_LIBDIR "/libqpattr-preload.so");
 		if (path.empty() || ::access(path.c_str(), R_OK) != 0)
-			throw failure{"libqpattr-preload.so is not where it was installed, in "
-				      "../" QPATTR_LIBDIR " of this program: install it again, or "
-				      "set QPATTR_PRELOAD_OBJECT to its path"};
+			throw unusable{"libqpattr-preload.so is not where it was installed, in "
+				       "../" QPATTR_LIBDIR " of this program",
+				       "install it again, or set QPATTR_PRELOAD_OBJECT to its path"};
 	}
 	if (path.find_first_of(": \t\n") != std::string::npos)
-		throw failure{fmt::format("{} has a space or a colon in its path, which LD_PRELOAD "
-					  "cannot hold: set QPATTR_PRELOAD_OBJECT to a path without",
-					  path)};
+		throw unusable{fmt::format("{} has a space or a colon in its path, which LD_PRELOAD "
+					   "cannot hold",
+					   path),
+			       "set QPATTR_PRELOAD_OBJECT to a path without"};
 	return path;
 }
 

@@ -14,7 +14,7 @@ namespace qpattr::tool {
 [[nodiscard]] std::string find_program(const std::string &name, const char *command);
 
 // The preload object, beside this program as it was built or installed, or as
-// QPATTR_PRELOAD_OBJECT says.
+// QPATTR_PRELOAD_OBJECT says. Throws `unusable`.
 [[nodiscard]] std::string find_preload_object();
 
 } // namespace qpattr::tool

@@ -202,9 +202,9 @@ interception try_interception(const machine &of)
 		out.why_not = "qpattr-witness, which tries it out, is not installed: this qpattr was "
 			      "built without librdmacm's headers";
 		return out;
-	} catch (const std::runtime_error &why) {
-		out.why_not = why.what();
-		out.fix = "install qpattr whole";
+	} catch (const unusable &what) {
+		out.why_not = what.wrong;
+		out.fix = what.fix;
 		return out;
 	}
 }
