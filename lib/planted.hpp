@@ -52,10 +52,11 @@ enum class planted : unsigned char {
 [[nodiscard]] inline const char *text_of(planted what) noexcept
 {
 	return what == planted::foreign
-		       ? "it belongs to another user, in a directory where others may make files; "
-			 "name a file of your own, or one in a directory of your own"
-		       : "it has another name too (a hard link), in a directory where others may "
-			 "make files; name a new file, or one in a directory of your own";
+		       ? "it belongs to another user, in a directory that others may write, or that "
+			 "is another user's; name a file of your own, or one in a directory of your own"
+		       : "it has another name too (a hard link), in a directory that others may "
+			 "write, or that is another user's; name a new file, or one in a directory of "
+			 "your own";
 }
 
 } // namespace qpattr

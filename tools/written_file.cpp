@@ -129,8 +129,8 @@ std::string written_path(const std::string &path)
 		if (here.is_proc() && !is_name_of(target, at))
 			return at;
 		if (here.has_planted(is))
-			refuse(at, "it is a symbolic link in a directory where others may make files; "
-				   "name the file itself");
+			refuse(at, "it is a symbolic link, in a directory that others may write, or that "
+				   "is another user's; name the file itself");
 		at = target;
 	}
 	refuse(path, std::strerror(ELOOP));

@@ -223,6 +223,13 @@ TEST_CASE("trace: whose file it is counts where others may make files", "[trace]
 	CHECK(judged(0755, S_IFREG, other, 1) == planted::no);
 }
 
+TEST_CASE("trace: what is refused in a directory of another user is not said to be in a shared one", "[trace]")
+{
+	for (const planted what : {planted::foreign, planted::linked})
+		CHECK(std::string{text_of(what)}.find(", in a directory that others may write, or that is "
+						      "another user's; name ") != std::string::npos);
+}
+
 TEST_CASE("trace: whose link it is counts where a group may make files", "[trace]")
 {
 	constexpr uid_t own = 1000, other = 1001;
