@@ -3,10 +3,11 @@
 
 #include <cerrno>
 #include <climits>
-#include <cstdlib>
 #include <cstring>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "tools/resolved.hpp"
 
 namespace qpattr {
 namespace {
@@ -36,12 +37,6 @@ void insist_on_own(const std::string &path, const struct stat &home)
 }
 
 } // namespace
-
-std::string resolved(const std::string &path)
-{
-	char real[PATH_MAX];
-	return ::realpath(path.c_str(), real) ? real : "";
-}
 
 std::string own_dir()
 {

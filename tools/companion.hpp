@@ -8,9 +8,6 @@
 
 namespace qpattr {
 
-// A path without links; empty if nothing is there.
-[[nodiscard]] std::string resolved(const std::string &path);
-
 // The directory of this program, without a slash at the end.
 [[nodiscard]] std::string own_dir();
 

@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "tools/conformance/implementation.hpp"
 
-#include <climits>
-#include <cstdlib>
 #include <dlfcn.h>
+
+#include "tools/resolved.hpp"
 
 namespace conformance {
 namespace {
-
-std::string real_path(const std::string &path)
-{
-	char buf[PATH_MAX];
-	return ::realpath(path.c_str(), buf) ? buf : path;
-}
 
 implementation take(const std::string &path, int flags)
 {
@@ -24,7 +18,7 @@ implementation take(const std::string &path, int flags)
 	if (!found || ::dladdr(found, &info) == 0)
 		throw std::runtime_error("no rdma_init_qp_attr in " + path);
 	// The handle stays open as long as the process lives.
-	return {reinterpret_cast<init_qp_attr_fn *>(found), real_path(info.dli_fname)};
+	return {reinterpret_cast<init_qp_attr_fn *>(found), qpattr::resolved_or(info.dli_fname, info.dli_fname)};
 }
 
 std::string base_name(const std::string &path)
@@ -41,7 +35,7 @@ implementation stock_implementation()
 
 implementation object_implementation(const std::string &path)
 {
-	return take(real_path(path), RTLD_LOCAL | RTLD_NOW);
+	return take(qpattr::resolved_or(path, path), RTLD_LOCAL | RTLD_NOW);
 }
 
 std::string mixed_up(const implementation &stock, const implementation &ours,
@@ -51,7 +45,7 @@ std::string mixed_up(const implementation &stock, const implementation &ours,
 		return "both are one function, in " + ours.object;
 	if (!base_name(stock.object).starts_with("librdmacm.so.1"))
 		return "stock lives in " + stock.object;
-	if (ours.object != real_path(ours_path))
+	if (ours.object != qpattr::resolved_or(ours_path, ours_path))
 		return "ours lives in " + ours.object;
 	return {};
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 // qpattr-conformance: asks stock librdmacm and qpattr the same about the same ids,
 // on the devices that are here, and tells what differs and what the kernel says.
-#include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <exception>
 #include <stdexcept>
@@ -13,6 +11,7 @@
 #include "tools/companion.hpp"
 #include "tools/conformance/prerequisites.hpp"
 #include "tools/conformance/run.hpp"
+#include "tools/resolved.hpp"
 
 using namespace conformance;
 
@@ -38,12 +37,6 @@ labelled_address labelled(const std::string &text)
 	if (at == std::string::npos)
 		return {text, text};
 	return {text.substr(0, at), text.substr(at + 1)};
-}
-
-std::string real_path(const std::string &path)
-{
-	char real[PATH_MAX];
-	return ::realpath(path.c_str(), real) ? real : path;
 }
 
 std::string beside(const char *built, const std::string &installed)
@@ -108,7 +101,7 @@ int main(int argc, char **argv)
 		std::printf("qpattr-conformance %s\n", QPATTR_VERSION);
 		return 0;
 	}
-	given.called = std::strchr(argv[0], '/') ? real_path(argv[0]) : argv[0];
+	given.called = std::strchr(argv[0], '/') ? qpattr::resolved_or(argv[0], argv[0]) : argv[0];
 	for (const std::string &each : addresses)
 		given.addresses.push_back(labelled(each));
 	for (const std::string &each : notes) {
@@ -123,7 +116,7 @@ int main(int argc, char **argv)
 			given.preload = beside("../../lib/preload/libqpattr-preload.so",
 					       "../" QPATTR_LIBDIR "/libqpattr-preload.so");
 		// Printed to be repeated, from wherever.
-		given.preload = real_path(given.preload);
+		given.preload = qpattr::resolved_or(given.preload, given.preload);
 		return run(given, json);
 	} catch (const cannot_run &why) {
 		std::fprintf(stderr, "qpattr-conformance: cannot run here: %s\n", why.what());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 #include "tools/conformance/prerequisites.hpp"
+#include "tools/resolved.hpp"
 #include "tools/stock_version.hpp"
 
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <dirent.h>
@@ -43,8 +43,7 @@ stock_library find_stock()
 	Dl_info info;
 	void *any = found ? found : ::dlsym(handle, "rdma_create_event_channel");
 	const bool placed = any && ::dladdr(any, &info) != 0;
-	char real[PATH_MAX];
-	const std::string path = placed && ::realpath(info.dli_fname, real) ? real : library;
+	const std::string path = placed ? qpattr::resolved_or(info.dli_fname, library) : library;
 	// The handle stays open: closing would run its destructors for nothing.
 	if (!found)
 		throw cannot_run(path + " has no " + function +

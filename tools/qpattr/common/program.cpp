@@ -18,6 +18,7 @@
 
 #include "tools/companion.hpp"
 #include "tools/qpattr/common/failure.hpp"
+#include "tools/resolved.hpp"
 
 namespace qpattr::tool {
 namespace {

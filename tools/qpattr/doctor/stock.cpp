@@ -4,9 +4,7 @@
 #include <array>
 #include <cerrno>
 #include <chrono>
-#include <climits>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -18,6 +16,7 @@
 
 #include "tools/companion.hpp"
 #include "tools/qpattr/common/program.hpp"
+#include "tools/resolved.hpp"
 #include "tools/stock_version.hpp"
 
 extern char **environ;
@@ -175,8 +174,7 @@ stock_library look_at_stock()
 	}
 	link_map *map = nullptr;
 	if (::dlinfo(handle, RTLD_DI_LINKMAP, &map) == 0 && map) {
-		std::array<char, PATH_MAX> real;
-		out.path = ::realpath(map->l_name, real.data()) ? real.data() : map->l_name;
+		out.path = resolved_or(map->l_name, map->l_name);
 		out.version = stock_version_in(out.path);
 		out.nodes = nodes_of(*map);
 	}
