@@ -132,7 +132,8 @@ public:
 	 * @param timeout  with its unit: 2s, 500ms
 	 * @return ETIMEDOUT of "poll" where none came; EINTR where a signal handler
 	 *         ran. In a blocking channel that several threads read another may
-	 *         have been quicker: then this waits on.
+	 *         have been quicker, or a connection request may have been refused for
+	 *         want of memory: then this waits on, without a limit.
 	 */
 	result<event> next_event(std::chrono::milliseconds timeout) noexcept;
 

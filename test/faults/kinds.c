@@ -64,17 +64,27 @@ void connection(void)
 	end(&it);
 }
 
-static int in_a_group(struct ends *it)
+/* Of this process alone: rxe may keep the QP of one that leaves while another joins. */
+static struct sockaddr_in own_group(unsigned base)
+{
+	return (struct sockaddr_in){.sin_family = AF_INET, .sin_addr.s_addr = htonl(base + (unsigned)getpid())};
+}
+
+static int joined(struct ends *it, struct sockaddr_in *group)
+{
+	return STEP(rdma_join_multicast, it->member, (struct sockaddr *)group, it) &&
+	       event_comes(it->at_active, RDMA_CM_EVENT_MULTICAST_JOIN, NULL);
+}
+
+/* Leaves one, and is in another when its QP is destroyed. */
+static int in_groups(struct ends *it)
 {
 	struct ibv_qp_init_attr init = small_qp(IBV_QPT_UD);
-	struct sockaddr_in group = {.sin_family = AF_INET}, there = device_address();
-	struct sockaddr *to = (struct sockaddr *)&group;
+	struct sockaddr_in one = own_group(0xef000000U), other = own_group(0xee000000U), there = device_address();
 
-	/* Of this process alone: rxe may keep the QP of one that leaves while another joins. */
-	group.sin_addr.s_addr = htonl(0xef000000U + (unsigned)getpid());
 	return STEP(rdma_create_id, it->at_active, &it->member, it, RDMA_PS_UDP) && STEP(rdma_bind_addr, it->member, (struct sockaddr *)&there) &&
-	       STEP(rdma_create_qp, it->member, NULL, &init) && STEP(rdma_join_multicast, it->member, to, it) &&
-	       event_comes(it->at_active, RDMA_CM_EVENT_MULTICAST_JOIN, NULL) && STEP(rdma_leave_multicast, it->member, to);
+	       STEP(rdma_create_qp, it->member, NULL, &init) && joined(it, &one) && STEP(rdma_leave_multicast, it->member, (struct sockaddr *)&one) &&
+	       joined(it, &other);
 }
 
 void datagrams(void)
@@ -82,6 +92,6 @@ void datagrams(void)
 	struct ends it = {0};
 
 	if (request(&it, RDMA_PS_UDP) && accepted(&it))
-		in_a_group(&it);
+		in_groups(&it);
 	end(&it);
 }

@@ -5,7 +5,7 @@
 
 /* An id of RC with a channel at either end. */
 void connection(void);
-/* The same of UD; a third id joins a group and leaves it. */
+/* The same of UD; a third id joins a group and leaves it, and is in another at its end. */
 void datagrams(void);
 /* Endpoints without channels, whose calls wait; the passive one on a thread. */
 void synchronous(void);

@@ -107,6 +107,23 @@ static void run_bound(struct party *party, uint16_t base)
 	fields_channel_end(channel);
 }
 
+/* An acknowledgement timeout of more bits than a path record has for what comes of it. */
+static void show_long_timeout(struct rdma_event_channel *channel, struct sockaddr *there)
+{
+	uint8_t ack_timeout = 40;
+	struct rdma_cm_id *id;
+
+	CALL(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP));
+	CALL(rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_ACK_TIMEOUT, &ack_timeout, sizeof ack_timeout));
+	CALL(rdma_resolve_addr(id, NULL, there, 2000));
+	SETTLE(id);
+	EVENT(channel, id);
+	CALL(rdma_resolve_route(id, 2000));
+	SETTLE(id);
+	EVENT(channel, id);
+	CALL(rdma_destroy_id(id));
+}
+
 /* Ports that the kernel chooses; a source address given to resolve_addr; options, ECE. */
 static void run_options(struct party *party, uint16_t base)
 {
@@ -139,6 +156,7 @@ static void run_options(struct party *party, uint16_t base)
 			fields_address(party, RDMA_PS_TCP, port), 2000));
 		SETTLE(id);
 		connect_and_leave(channel, id, "");
+		show_long_timeout(channel, fields_address(party, RDMA_PS_TCP, port));
 	}
 	fields_channel_end(channel);
 }

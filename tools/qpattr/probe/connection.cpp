@@ -69,7 +69,12 @@ channel opened_channel()
 					  std::strerror(why.code),
 					  *why.hint() ? why.hint() : "it cannot be opened")};
 	}
-	return std::move(made).value();
+	channel out = std::move(made).value();
+	// A request that there are no means for is refused, and who reads it would wait for another.
+	if (const auto done = out.set_nonblocking(true); !done)
+		throw failure{fmt::format("{}: it cannot be told not to block: {}",
+					  QPATTR_DEVICE_PATH, std::strerror(done.why().code))};
+	return out;
 }
 
 std::string refusal(const event &came, const std::string &peer, bool udp)

@@ -26,7 +26,7 @@ template <class T> T must(result<T> outcome, const std::string &about)
 	return std::move(outcome).value();
 }
 
-[[nodiscard]] channel opened_channel();
+[[nodiscard]] channel opened_channel(); // non-blocking
 
 // Why an event that is not the expected one ends the connection, and what to do.
 [[nodiscard]] std::string refusal(const event &came, const std::string &peer, bool udp);

@@ -48,7 +48,11 @@ queue::queue(const id_ref &id, bool udp)
 {
 	insist(pd_, "ibv_alloc_pd");
 	insist(wakes_, "ibv_create_comp_channel");
-	::fcntl(wakes_->fd, F_SETFL, ::fcntl(wakes_->fd, F_GETFL) | O_NONBLOCK);
+	// One that blocks would be waited for without end.
+	const int flags = ::fcntl(wakes_->fd, F_GETFL);
+	if (flags < 0 || ::fcntl(wakes_->fd, F_SETFL, flags | O_NONBLOCK) != 0)
+		throw failure{fmt::format("the completion channel cannot be told not to block: {}",
+					  std::strerror(errno))};
 	cq_.reset(::ibv_create_cq(id.verbs(), 2 * slots, nullptr, wakes_.get(), 0));
 	insist(cq_, "ibv_create_cq");
 	constexpr int access = IBV_ACCESS_LOCAL_WRITE; // a macro compares it with another enum's
