@@ -2,7 +2,8 @@
 """System calls that may be made to fail, with their numbers on x86-64 and the errors that
 their manual pages name (section ERRORS of read(2) and so on; of the device's write(2)
 ENODEV and ENXIO too, which the kernel gives). Not brk(2), which has no errors in the
-kernel: it returns the break as it is."""
+kernel: it returns the break as it is; nor futex(2), at whose errors libc ends the process:
+which one can come depends on the operation."""
 import errno
 
 _OPEN = 'EACCES EAGAIN EBUSY EDQUOT EEXIST EFAULT EFBIG EINTR EINVAL EISDIR ELOOP EMFILE ENAMETOOLONG ENFILE ENODEV ' \
@@ -54,7 +55,6 @@ _CALLS = {
     'statfs': (137, _STAT + ' EINTR EIO ENOSYS'),
     'prctl': (157, 'EACCES EBADF EBUSY EFAULT EINVAL ENODEV ENXIO EOPNOTSUPP EPERM'),
     'getxattr': (191, 'E2BIG ENODATA ENOTSUP ERANGE ENOENT EACCES'),
-    'futex': (202, 'EAGAIN EINTR'),
     'getdents64': (217, 'EBADF EFAULT EINVAL ENOENT ENOTDIR'),
     'waitid': (247, 'EAGAIN ECHILD EINTR EINVAL ESRCH'),
     'openat': (257, _OPEN + ' EBADF'),

@@ -23,13 +23,18 @@ class Step:
         self.number, self.words, self.outcome = number, words, outcome
         self.lines = []
 
-    def ordered(self):
-        """Its lines. What comes on different ids comes in any order."""
+    def blocks(self):
+        """Its own lines, and those of each event and of each call that waited, by the first."""
         blocks = [("", [])]
         for line in self.lines:
             if line.startswith("  event on ") or line.startswith("  then "):
                 blocks.append((line, []))
             blocks[-1][1].append(line)
+        return blocks
+
+    def ordered(self):
+        """Its lines. What comes on different ids comes in any order."""
+        blocks = self.blocks()
         return [line for _, lines in [blocks[0]] + sorted(blocks[1:], key=lambda block: block[0]) for line in lines]
 
 
@@ -86,7 +91,19 @@ def lines_that_differ(stock, ours):
     return one, two
 
 
+def put_off(early, late):
+    """What a call that waited came to may be heard of a step later: then of both."""
+    for at, (one, two) in enumerate(zip(early.steps[:-1], late.steps[:-1])):
+        for first, lines in one.blocks()[1:]:
+            block = (first, lines)
+            if first.startswith("  then ") and block not in two.blocks() and block in late.steps[at + 1].blocks():
+                one.lines = [line for each in one.blocks() if each != block for line in each[1]]
+                early.steps[at + 1].lines += lines
+
+
 def first_difference(stock, ours):
+    put_off(stock, ours)
+    put_off(ours, stock)
     for mine, theirs in zip(ours.steps, stock.steps):
         if mine.outcome != theirs.outcome:
             at_end = theirs is stock.steps[-1] and not stock.whole
