@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 
 #include "uapi/command.hpp"
 
@@ -19,6 +20,7 @@ struct extras {
 	pthread_mutex_t lock;	   // of groups
 	group *groups;		   // multicast.cpp
 	int left_channel;	   // a listener's descriptor before rdma_migrate_id(), or -1
+	rdma_event_channel *left_own; // the channel of that descriptor, if it was the id's own
 	std::uint8_t connect_len;  // endpoint.cpp
 	bool has_qp_init;
 	ibv_qp_init_attr qp_init;

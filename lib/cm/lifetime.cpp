@@ -2,6 +2,7 @@
 #include "lib/cm/lifetime.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 #include "lib/cm/acks.hpp"
 #include "lib/cm/channel.hpp"
@@ -23,6 +24,14 @@ ibv_qp_type usual_type(rdma_port_space ps) noexcept
 	return ps == RDMA_PS_UDP || ps == RDMA_PS_IPOIB ? IBV_QPT_UD : IBV_QPT_RC;
 }
 
+// The channel of its own that a listener has left.
+void close_left(identifier &id) noexcept
+{
+	extras *more = extras_of(id);
+	if (more && more->left_own)
+		close_channel(std::exchange(more->left_own, nullptr));
+}
+
 } // namespace
 
 result<identifier *> make_id(rdma_event_channel *channel, const id_properties &what) noexcept
@@ -40,6 +49,7 @@ result<identifier *> make_id(rdma_event_channel *channel, const id_properties &w
 void release(identifier *id) noexcept
 {
 	free_groups(*id);
+	close_left(*id);
 	free_extras(*id);
 	std::free(id->route.path_rec);
 	if (id->has(identifier::synchronous))
@@ -143,9 +153,22 @@ result<void> move_listener(identifier &id, rdma_event_channel *to, bool synchron
 	const int left_before = more->left_channel;
 	more->left_channel = id.channel->fd;
 	const auto moved = move(id, to, synchronous);
-	if (!moved)
+	if (moved)
+		close_left(id);
+	else
 		more->left_channel = left_before;
 	return moved;
+}
+
+// The channel of its own. With it the kernel would refuse the requests that wait there unread,
+// and on 6.1 destroying one that is read later waits for ever: a listener keeps it.
+void leave_own(identifier &id, rdma_event_channel *channel) noexcept
+{
+	extras *more = extras_of(id);
+	if (more && more->left_channel == channel->fd)
+		more->left_own = channel;
+	else
+		close_channel(channel);
 }
 
 } // namespace
@@ -206,7 +229,7 @@ int rdma_migrate_id(rdma_cm_id *public_id, rdma_event_channel *channel)
 		return refuse(moved.why().code);
 	}
 	if (own_channel)
-		close_channel(old);
+		leave_own(id, old);
 	made.succeeded();
 	return 0;
 }

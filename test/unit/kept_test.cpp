@@ -188,3 +188,33 @@ TEST_CASE("kept: a synchronous id that moves is an ordinary one where its events
 	CHECK(on.kernel.closed == std::vector<int>{fd});
 	CHECK(rdma_destroy_id(id) == 0);
 }
+
+// With the channel the kernel would refuse what waits there unread.
+TEST_CASE("kept: the channel of a synchronous listener that moves, until it moves again or goes")
+{
+	rig on;
+	rdma_cm_id *id = nullptr;
+	REQUIRE(rdma_create_id(nullptr, &id, nullptr, RDMA_PS_TCP) == 0);
+	REQUIRE(rdma_bind_addr(id, rig::address()) == 0);
+	REQUIRE(rdma_listen(id, 8) == 0);
+	const int fd = id->channel->fd;
+	CHECK(rdma_migrate_id(id, on.channel) == 0);
+	CHECK(on.kernel.closed.empty());
+
+	SECTION("it goes")
+	{
+		CHECK(rdma_destroy_id(id) == 0);
+		CHECK(on.kernel.closed == std::vector<int>{fd});
+	}
+	SECTION("it moves again")
+	{
+		on.kernel.refuse(uapi::migrate_id::number, EINVAL);
+		auto *to = rdma_create_event_channel();
+		CHECK(rdma_migrate_id(id, to) == -1);
+		CHECK(on.kernel.closed.empty());
+		CHECK(rdma_migrate_id(id, to) == 0);
+		CHECK(on.kernel.closed == std::vector<int>{fd});
+		CHECK(rdma_destroy_id(id) == 0);
+		rdma_destroy_event_channel(to);
+	}
+}
