@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "tools/companion.hpp"
+#include "tools/qpattr/common/descriptor.hpp"
 #include "tools/qpattr/common/failure.hpp"
 #include "tools/resolved.hpp"
 
@@ -28,30 +29,10 @@ using segment = ElfW(Phdr);
 
 constexpr unsigned char own_class = sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32;
 
-// Of an open file, so that what is judged is one file.
-class opened {
-public:
-	explicit opened(const std::string &path)
-		: fd_{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)}
-	{
-	}
-	~opened()
-	{
-		if (fd_ >= 0)
-			::close(fd_);
-	}
-	opened(const opened &) = delete;
-	opened &operator=(const opened &) = delete;
-
-	[[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
-	[[nodiscard]] bool read(void *to, std::size_t len, std::uint64_t at) const
-	{
-		return ::pread(fd_, to, len, static_cast<off_t>(at)) == static_cast<ssize_t>(len);
-	}
-
-private:
-	int fd_;
-};
+bool read_at(const descriptor &file, void *to, std::size_t len, std::uint64_t at)
+{
+	return ::pread(file.fd(), to, len, static_cast<off_t>(at)) == static_cast<ssize_t>(len);
+}
 
 bool runs(const std::string &path)
 {
@@ -167,11 +148,11 @@ bool is_dynamic_linker(const std::string &path)
 	       name.rfind("ld64.so", 0) == 0;
 }
 
-bool has_interpreter(const opened &file, const header &is)
+bool has_interpreter(const descriptor &file, const header &is)
 {
 	for (unsigned i = 0; i < is.e_phnum; ++i) {
 		segment each;
-		if (!file.read(&each, sizeof each, is.e_phoff + std::uint64_t{i} * is.e_phentsize))
+		if (!read_at(file, &each, sizeof each, is.e_phoff + std::uint64_t{i} * is.e_phentsize))
 			return true; // not judged
 		if (each.p_type == PT_INTERP)
 			return true;
@@ -186,12 +167,13 @@ void insist_on_reach(const std::string &path, const char *command)
 					  "it: {} a copy without that, as a user who may use the "
 					  "device",
 					  path, why, command)};
-	const opened file{path};
+	// Opened once, so that what is judged is one file.
+	const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY)};
 	header is;
 	std::memset(&is, 0, sizeof is);
 	// What cannot be read, and scripts, whose interpreter may start what is meant:
 	// exec tells.
-	if (!file || !file.read(&is, sizeof is, 0) || std::memcmp(is.e_ident, ELFMAG, SELFMAG) != 0)
+	if (!file || !read_at(file, &is, sizeof is, 0) || std::memcmp(is.e_ident, ELFMAG, SELFMAG) != 0)
 		return;
 	insist_on_machine(path, is);
 	if (!has_interpreter(file, is) && !is_dynamic_linker(path))

@@ -17,6 +17,7 @@
 #include <fmt/format.h>
 
 #include "tools/qpattr/commands.hpp"
+#include "tools/qpattr/common/descriptor.hpp"
 #include "tools/qpattr/common/failure.hpp"
 #include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/layout.hpp"
@@ -76,26 +77,21 @@ private:
 // made, which inherit it.
 class ending_signals {
 public:
-	ending_signals()
-	{
-		::sigemptyset(&set_);
-		::sigaddset(&set_, SIGINT);
-		::sigaddset(&set_, SIGTERM);
-		::pthread_sigmask(SIG_BLOCK, &set_, nullptr);
-		fd_ = ::signalfd(-1, &set_, SFD_CLOEXEC);
-	}
-	~ending_signals()
-	{
-		if (fd_ >= 0)
-			::close(fd_);
-	}
-	ending_signals(const ending_signals &) = delete;
-	ending_signals &operator=(const ending_signals &) = delete;
-	[[nodiscard]] int fd() const { return fd_; }
+	ending_signals() : taken_{blocked()} {}
+	[[nodiscard]] int fd() const { return taken_.fd(); }
 
 private:
-	sigset_t set_;
-	int fd_ = -1;
+	static int blocked()
+	{
+		sigset_t set;
+		::sigemptyset(&set);
+		::sigaddset(&set, SIGINT);
+		::sigaddset(&set, SIGTERM);
+		::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+		return ::signalfd(-1, &set, SFD_CLOEXEC);
+	}
+
+	descriptor taken_;
 };
 
 int listen(const options &given)

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <toml++/toml.h>
 
+#include "tools/qpattr/common/descriptor.hpp"
 #include "tools/qpattr/common/failure.hpp"
 #include "tools/qpattr/common/layout.hpp"
 
@@ -196,19 +197,15 @@ void insist_on_owner(int fd, const std::string &path)
 std::string text_of_file(const std::string &path)
 {
 	// Without waiting for the writer of a FIFO, which is refused below.
-	const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (fd < 0)
+	const descriptor file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)};
+	if (!file)
 		throw failure{fmt::format("cannot read {}: {}", path, std::strerror(errno)),
 			      errno == ENOENT ? usage_status : failed_status};
-	struct closer {
-		int fd;
-		~closer() { ::close(fd); }
-	} const closes{fd};
-	insist_on_owner(fd, path);
+	insist_on_owner(file.fd(), path);
 	std::string out(file_max + 1, '\0');
 	std::size_t len = 0;
 	while (len < out.size()) {
-		const ssize_t got = ::read(fd, out.data() + len, out.size() - len);
+		const ssize_t got = ::read(file.fd(), out.data() + len, out.size() - len);
 		if (got < 0)
 			throw failure{
 				fmt::format("cannot read {}: {}", path, std::strerror(errno))};

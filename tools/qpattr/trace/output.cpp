@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "tools/qpattr/common/descriptor.hpp"
 #include "tools/qpattr/common/failure.hpp"
 #include "tools/qpattr/common/files.hpp"
 #include "tools/qpattr/common/layout.hpp"
@@ -29,25 +30,6 @@ bool is_regular(int fd)
 	struct stat is;
 	return ::fstat(fd, &is) == 0 && S_ISREG(is.st_mode);
 }
-
-// Closed if it is not kept: by the exceptions below.
-class opened {
-public:
-	explicit opened(int fd) : fd_{fd} {}
-	~opened()
-	{
-		if (fd_ >= 0)
-			::close(fd_);
-	}
-	opened(const opened &) = delete;
-	opened &operator=(const opened &) = delete;
-
-	[[nodiscard]] int fd() const { return fd_; }
-	[[nodiscard]] int keep() { return std::exchange(fd_, -1); }
-
-private:
-	int fd_;
-};
 
 [[noreturn]] void refuse_written(const std::string &path)
 {
@@ -67,7 +49,7 @@ constexpr mode_t owners = 0600;
 // Emptied when it is ours alone.
 int open_or_fail(const std::string &path)
 {
-	opened file{open_to_write(path, owners)};
+	descriptor file{open_to_write(path, owners)};
 	if (!is_regular(file.fd()))
 		return file.keep();
 	lock_or_fail(path, file.fd());
@@ -81,13 +63,13 @@ int open_or_fail(const std::string &path)
 // most one ends with the file that has the name, locked.
 int open_part(const std::string &path)
 {
-	const opened before{open_to_write(path, owners)};
+	const descriptor before{open_to_write(path, owners)};
 	lock_or_fail(path, before.fd());
 	if (!is_still_at(path, before.fd()))
 		refuse_written(path);
 	if (!is_regular(before.fd()))
 		throw failure{fmt::format("{} is no file: remove it, or name another file", path)};
-	opened file{open_in_place_of(path, before.fd(), owners)};
+	descriptor file{open_in_place_of(path, before.fd(), owners)};
 	lock_or_fail(path, file.fd());
 	if (!is_still_at(path, file.fd()))
 		refuse_written(path);
